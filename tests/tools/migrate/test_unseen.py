@@ -20,7 +20,6 @@ WAYS = {
         "import_module('tensorflow.keras').backend.get_session()  #\n"
     ),
     "__import__": "T = __import__('tensorflow')\ns = T.keras.backend.get_session  #\n",
-    "sys.modules": "sys.modules['tensorflow'].keras.backend.get_session()  #\n",
     "importorskip": "import pytest\nT = pytest.importorskip('tensorflow')\n"
     "T.keras.backend.get_session()  #\n",
     "importorskip, as tf": "import pytest\ntf = pytest.importorskip('tensorflow')\n"
@@ -131,9 +130,7 @@ def test_a_name_that_only_the_run_knows_is_told(tmp_path, text):
 
 _BASE = "import tensorflow as tf\nclass Base:\n    B = tf.keras.backend\n"
 #: Uses of a module, that a class keeps, in another file.
-KEPT = {
-    "the class": "import b\nb.Base.B.get_session()  #\n",
-}
+KEPT = {"the class": "import b\nb.Base.B.get_session()  #\n"}
 
 
 @pytest.mark.parametrize("way", sorted(KEPT))

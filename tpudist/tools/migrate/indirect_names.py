@@ -37,7 +37,6 @@ _WHOLE = re.compile(r"(?:[\w.]*\.)?(?:tf|tensorflow)\.([\w.]*\w)\Z")
 _INSIDE = re.compile(r"(?<![\w.])(?:tf|tensorflow)\.([\w.]*\w)")
 _PART = re.compile(r"""tensorflow\.(?:(?:contrib|python)\b[\w.]*)?["'%{]""")
 _DTYPES = re.compile("type|float|int", re.IGNORECASE)  # tf.float32: every release has those
-_FIRST = {name.rpartition(".")[2] for name in surfaces.FIRST_GENERATION}
 
 
 def leave(plan: Plan, table: Table) -> None:
@@ -142,16 +141,20 @@ def _in_strings(plan: Plan, table: Table) -> Found:
 
 
 def _handed_on(plan: Plan, table: Table) -> Found:
-    """Names of TensorFlow 1 of what no import of this file binds, where ``tf`` is that of 2."""
+    """Names of what no import of this file binds: gone ones, and those of TensorFlow 1."""
     module = plan.module
     for node in module.of(ast.Attribute) if module.path not in plan.program.mixed else ():
-        if node.attr in _FIRST and not _is_imported(plan, node):
-            if legacy_uses.may_be_tensorflow(plan, node) and "compat.v1" not in module.code(node):
-                is_v1 = import_origins.is_v1_name(plan, module, node)
-                for name in sorted(plan.evaluator.tensorflow_names(module, node)):
-                    if era_names.is_first_generation(name):  # rules tell others
-                        if _is_legacy(plan, table, name, is_v1):
-                            yield node, "tf." + name
+        if not plan.program.may_hold(module.path, node) or _is_imported(plan, node):
+            continue
+        if "compat.v1" in module.code(node):
+            continue
+        values = plan.evaluator.values(module, node)
+        names = {each[1] for each in values if each[0] == "tf"}
+        names = {name for name in names if era_names.is_first_generation(name)}  # rules tell others
+        if ("unknown",) in values:
+            names |= plan.program.may_be(module.path, node)
+        is_v1 = import_origins.is_v1_name(plan, module, node)
+        yield from ((node, "tf." + n) for n in sorted(names) if _is_legacy(plan, table, n, is_v1))
 
 
 def _is_imported(plan: Plan, node: Any) -> bool:

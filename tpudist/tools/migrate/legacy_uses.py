@@ -24,6 +24,7 @@ from tpudist.tools.migrate.use import STEPS, Use
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.fixed_point import Values
+    from tpudist.tools.migrate.resolution.scopes import Scope
     from tpudist.tools.migrate.use import Plan
 
     Found = Iterator[Tuple[str, str, Any, Rule]]
@@ -109,20 +110,19 @@ def _bare_names(plan: Plan) -> Iterator[Any]:
         if type(parent) is ast.Call and parent.func is node:
             yield node
         else:
-            bindings = module.scope(node)[node.id]
-            is_from_another = all(each.is_import for each in bindings)
-            if is_from_another and not _is_imported_here(plan, bindings):
+            scope = module.scope(node)
+            is_from_another = len(scope.imports(node.id)) == len(scope[node.id])
+            if is_from_another and not _is_imported_here(scope, node.id):
                 names = plan.evaluator.tensorflow_names(module, node)
                 if any(name and name.partition(".")[0] != "contrib" for name in names):
                     yield node
 
 
-def _is_imported_here(plan: Plan, bindings: Any) -> bool:
+def _is_imported_here(scope: Scope, name: str) -> bool:
     """Whether an import of TensorFlow itself binds a name: it changes there."""
     return any(
         tensorflow_names.below_tensorflow(full) is not None
-        for each in bindings
-        if each.is_import
+        for each in scope.imports(name)
         for full, bound in imported(each.node)
         if bound == each.name
     )
@@ -167,8 +167,8 @@ def begins_with_tensorflow(plan: Plan, node: Any) -> bool:
     first = first_word(node)
     if not first:
         return "tensorflow" in plan.module.code(node)  # __import__("tensorflow").x
-    bindings = plan.module.scope(node)[first]
-    return first in _TENSORFLOW or not bindings or _is_imported_here(plan, bindings)
+    scope = plan.module.scope(node)
+    return first in _TENSORFLOW or not scope[first] or _is_imported_here(scope, first)
 
 
 def _tensorflow_use(plan: Plan, node: Any, dotted: str, table: Table, taken: set[Any]) -> Found:

@@ -167,7 +167,7 @@ class Program:
                 continue  # it is refused when its turn comes
             except Exception:  # one bad file never stops a run, and is named
                 self.faults[path] = outcomes.fault()
-        self._words = {path: frozenset(each) for path, each in words.items() if each}
+        self._words = {path: each for path, each in words.items() if each}
 
     def _is_looked_at(self, path: str, raw: bytes) -> bool:
         """Whether a rule may ask for something in a file; one that cannot be read is refused."""
@@ -210,6 +210,12 @@ class Program:
     def may_hold(self, path: str, node: Any) -> bool:
         """Whether a Name or Attribute may be one of TensorFlow's, if no import of it says so."""
         return tensorflow_words.may_hold(self._words.get(path, ()), node)
+
+    def may_be(self, path: str, node: Any) -> set[str]:
+        """The names below ``tf`` that ``a.b`` may be by what its first word is somewhere else."""
+        words = self._words.get(path, {})
+        names = {word: values for word, values in words.items() if word[0] != "."}
+        return {dotted for dotted, _ in tensorflow_words.of_name(names, node)}
 
     def borrows_v1(self, path: str, node: Any) -> bool:
         """Whether another file gives a file a Name or Attribute, or what it begins with, of v1."""

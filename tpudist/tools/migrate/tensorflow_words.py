@@ -1,8 +1,9 @@
 """The words of each file that may be TensorFlow, or a name below it.
 
 An import of it binds them, another file of the code base gives them, or they are assigned in the
-file itself, in whatever scope: too many rather than too few. What goes through a call or a list
-is not followed: it is told where it is handed on.
+file itself, in whatever scope: too many rather than too few. A word that is assigned a list, or
+loops over one, may be each of its elements. What goes through a call is not followed: it is told
+where it is handed on.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ Words = Dict[str, Set[Tuple[str, str]]]
 
 _CALLED = ("tf", "tensorflow")  # whatever they are, they are called so
 _ASSIGNING = (ast.Assign, ast.AnnAssign, getattr(ast, "NamedExpr", ast.Assign))
+_NAMED = (ast.Subscript, getattr(ast, "NamedExpr", ast.Subscript))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -141,6 +143,8 @@ def _assigned(nodes: walks.Nodes) -> Iterator[tuple[str, Any]]:
             for target in node.targets if type(node) is ast.Assign else ():
                 if type(target) is ast.Name:
                     yield "." + target.id, node.value
+    for node in nodes.of(ast.For, ast.comprehension):
+        yield from _targets(node.target, node.iter)
     for node in nodes.of(*_FUNCTIONS):
         every = [*getattr(node.args, "posonlyargs", ()), *node.args.args]
         pairs = list(zip(every[::-1], node.args.defaults[::-1]))
@@ -166,6 +170,11 @@ def _values(words: Words, node: Any) -> Iterator[tuple[str, str]]:
     elif kind in (ast.IfExp, ast.BoolOp):
         for each in node.values if kind is ast.BoolOp else [node.body, node.orelse]:
             yield from _values(words, each)
+    elif kind in (ast.Tuple, ast.List, ast.Set, ast.Dict):
+        for each in node.values if kind is ast.Dict else node.elts:
+            yield from _values(words, each)
+    elif kind in _NAMED:
+        yield from _values(words, node.value)
     elif kind is ast.Call and _gives_a_name(node):
         for text in filter(None, map(walks.text, node.args)):
             below = _below_tensorflow(text)
@@ -189,7 +198,10 @@ def of_name(words: Words, node: Any) -> Iterator[tuple[str, str]]:
             yield joined(above, *below), path
         below.insert(0, node.attr)
         node = node.value
-    if type(node) is ast.Name:
+    if type(node) in _NAMED:
+        for above, path in _values(words, node):
+            yield joined(above, *below), path
+    elif type(node) is ast.Name:
         for above, path in words.get(node.id, ()):
             yield joined(above, *below), path
 
@@ -226,6 +238,8 @@ def may_hold(words: Iterable[str], node: Any) -> bool:
         if "." + node.attr in words:
             return True
         node = node.value
+    if type(node) in _NAMED:
+        return may_hold(words, node.value)
     if type(node) is ast.Name:
         return node.id in words or "*" in words
     return type(node) is ast.Call and _gives_a_name(node)

@@ -74,6 +74,7 @@ class Scope:
     def __init__(self, parent: Scope | None, node: Any = None) -> None:
         self.parent, self._node = parent, node
         self.is_class = type(node) is ast.ClassDef
+        self._imports: dict[str, list[Binding]] = {}
         self._found: dict[str, list[Binding]] = {}
         self._elsewhere: dict[str, Scope] = {}
 
@@ -114,6 +115,12 @@ class Scope:
                 self._found[name] = [Binding(name, self, None, [])]
             return self._found.get(name, [])
         return self.around()[name]
+
+    def imports(self, name: str) -> list[Binding]:
+        """Those of the bindings that a name may mean here that an import statement makes."""
+        if name not in self._imports:
+            self._imports[name] = [each for each in self[name] if each.is_import]
+        return self._imports[name]
 
     def around(self) -> Scope:
         """The next scope whose names are seen from inside: those of a class are not."""
