@@ -205,12 +205,12 @@ def test_processes_are_for_large_trees(few, is_used, tmp_path, monkeypatch):
 
 
 def test_a_fault_in_a_rule_does_not_stop_the_run(tree, monkeypatch, capsys):
-    from tpudist.tools.migrate.rules import run as rule
+    from tpudist.tools.migrate.use import Use
 
-    def fail(use):
+    def fail(use, member):
         raise RuntimeError("oh")
 
-    monkeypatch.setattr(rule, "apply", fail)
+    monkeypatch.setattr(Use, "rename", fail)
     assert migrate(tree, "--to", "2.2", "--write") == 2
     assert "a fault of tpudist: RuntimeError: oh" in capsys.readouterr().out
     assert (tree / "a.py").read_text() == OLD + USE

@@ -1,8 +1,7 @@
 """The proof: migrated examples run on the virtual TPU and print the same numbers.
 
-What `run_steps_on_dataset` in a Session becomes is left to the user, so of the
-contrib era `contrib_towers.py` goes all the way and `contrib_steps.py` to the
-drop-in namespace.
+What `run_steps_on_dataset` becomes is left to the user, so of the contrib era
+`contrib_towers.py` goes all the way and `contrib_steps.py` to the drop-in namespace.
 """
 
 import os
@@ -87,53 +86,6 @@ def test_the_migrated_example_prints_the_same_numbers(name, target, runner, tmp_
     done = running.python(*(runner + tpu + (str(folder / (name + ".py")),) + _EPOCHS))
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.splitlines()[-1] == numbers(name)
-
-
-EAGER = """
-from tpudist.contrib import tensorflow as tf
-resolver = tf.contrib.cluster_resolver.TPUClusterResolver("virtual:4")
-distribution = tf.contrib.distribute.TPUStrategy(resolver, 3)
-with distribution.scope():
-    total = tf.Variable(0., trainable=False, aggregation=tf.VariableAggregation.MEAN)
-
-def tower(x, y):
-    total.assign_add(x)
-    tower = tf.contrib.distribute.get_tower_context()
-    return x * y + tf.cast(tower.tower_id, tf.float32) / tower.num_towers
-
-def step(context, x, y):
-    values = distribution.call_for_each_tower(tower, x, y)
-    context.set_last_step_output("sum", values, tf.VariableAggregation.SUM)
-    context.set_last_step_output("mean", values, tf.VariableAggregation.MEAN)
-    context.set_last_step_output("first", values, tf.VariableAggregation.ONLY_FIRST_TOWER)
-
-def quiet_step(context, x, y):
-    distribution.call_for_each_tower(tower, x, y)
-
-def dataset_fn():
-    numbers = tf.data.Dataset.range(100).map(lambda i: tf.cast(i, tf.float32))
-    return tf.data.Dataset.zip((numbers, numbers))
-
-with distribution.scope():
-    iterator = distribution.distribute_dataset(dataset_fn).make_one_shot_iterator()
-    loop = distribution.run_steps_on_dataset(step, iterator, 3)
-    outputs = loop.last_step_outputs
-    distribution.run_steps_on_dataset(quiet_step, iterator, 2)
-    print("%.6f %.6f %.6f %.6f" % (outputs["sum"], outputs["mean"], outputs["first"],
-                                   total.read_value()))
-"""
-
-
-@pytest.mark.parametrize("target", ["2.0", "2.2"])
-def test_run_steps_on_dataset_as_a_function_prints_the_same_numbers(target, tmp_path):
-    texts, left = harness.migrated(tmp_path, {"a.py": EAGER}, target)
-    assert not left and "run_steps_on_dataset" not in texts["a.py"]
-    before, after = tmp_path / "before.py", tmp_path / "after.py"
-    before.write_text(EAGER)
-    after.write_text(texts["a.py"])
-    printed = [running.python(str(path)) for path in (before, after)]
-    assert [done.returncode for done in printed] == [0, 0], printed[-1].stderr[-3000:]
-    assert printed[0].stdout == printed[1].stdout
 
 
 def names_at_latest():

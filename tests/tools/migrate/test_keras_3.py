@@ -97,10 +97,7 @@ layer = layers.Dense(3)
 layer.output_shape  #
 x.output_shape, tf.keras.Sequential().output_shape, model.input_shape
 model = models.Sequential([layer])
-model.layers[-1].output_shape  #
-for each in model.layers:
-    print(each.name, each.input_shape)  #
-other.layers[0].output_shape, model.layers[:2].output_shape
+model.layers[-1].output_shape, other.layers[0].output_shape
 """
 IN_FUNCTIONS = """import tensorflow as tf
 from tensorflow.keras import initializers, layers

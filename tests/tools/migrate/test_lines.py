@@ -39,6 +39,9 @@ def test_each_rule_has_a_case():
     told = {each.left for each in every}
     for rule in rules.load():
         names = [name.rpartition(".")[2] for _, name in rule.uses]
-        assert rule.name in told | {"sessions", "run-steps-on-dataset", "first-generation"} or any(
-            "." + name in changed for name in names
-        ), rule.name
+        assert rule.name in told | {
+            "estimators",
+            "sessions",
+            "run-steps-on-dataset",
+            "first-generation",
+        } or any("." + name in changed for name in names), rule.name

@@ -22,8 +22,8 @@ def f(x, d, m, f, copy):
     x.__dict__["update"]  # a strategy's update may be reached
     x.map(x, f)  # no strategy of 2.x has it
     x.map(f, map_over=x, fn=f)  # no strategy of 2.x has it
-    x.initialize()  # no resolver is named here
-    x.initialize(*f)  # no resolver is named here
+    x.initialize()  # no one resolver is named here
+    x.initialize(*f)  # no one resolver is named here
 def g(x):
     numpy = x
 """

@@ -37,8 +37,12 @@ class Edits:
         self._found: list[_Edit] = []
         self._kept: list[tuple[int, int, int]] = []  # (where now, where before, how long)
 
-    def __bool__(self) -> bool:
-        return bool(self._found)
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def undo(self, count: int) -> None:
+        """Gives up all edits but the first ones, of which there are `count`."""
+        del self._found[count:]
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Has a piece of the source replaced; what is changed inside it is given up."""

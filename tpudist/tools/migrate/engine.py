@@ -23,7 +23,7 @@ from tpudist.tools.migrate.resolution import import_origins, sources, tensorflow
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import TimeLimitError, deep_stack
 from tpudist.tools.migrate.resolution.module import Module, parse
-from tpudist.tools.migrate.rules import dataset_iterators, first_generation
+from tpudist.tools.migrate.rules import datasets, estimators, generations
 from tpudist.tools.migrate.use import STEPS, Plan, Use
 
 if TYPE_CHECKING:
@@ -74,13 +74,14 @@ class Engine:
         only, skip = self._options.only, self._options.skip
         return (not only or name in only) and name not in skip
 
-    def steps(self, text: str) -> list[tuple[str, ...]]:
+    def steps(self, path: str, text: str) -> list[tuple[str, ...]]:
         """Groups of steps for a file, in order; [("import",)] to swap imports only.
 
         The step to 2.2 renames one method: it is taken together with the one before. So
         is the one to latest, in a file where nothing that they write is changed by it.
         """
-        if self._options.level == "import" or self._options.to == "contrib":
+        is_import = self._options.level == "import" or self._options.to == "contrib"
+        if is_import or self._has_estimator(path):
             return [("import",)]
         every = list(STEPS)
         wanted = [
@@ -135,7 +136,7 @@ class Engine:
         deadline = time.process_time() + limit if limit else None
         place = places.Places(path, source)
         plan = None
-        for steps in self.steps(source.text):
+        for steps in self.steps(path, source.text):
             if text != module.text:
                 module.release()
                 module = Module(path, text)
@@ -161,7 +162,7 @@ class Engine:
         if self.wanted("gone-names") and steps[-1] == "latest":
             gone_imports.leave_names(plan, "gone-names")
         if self.wanted("gone-by-2-2") and target == steps[-1] == "2.2":
-            gone_imports.leave_names_of_2_2(plan, "gone-by-2-2")
+            gone_imports.leave_names(plan, "gone-by-2-2")
         if steps == ("import",):
             moved = self._import_level(path, plan)
         else:
@@ -170,11 +171,14 @@ class Engine:
         has_imports = self.wanted(rules.IMPORTS)
         if moved is not None and has_imports:
             imports.plan_imports(plan, moved)
-        if path in self._program.starts and steps[0] == "2.0" and self.wanted(graph_mode.RULE):
+        is_start = path in self._program.starts and self.wanted(graph_mode.RULE)
+        if is_start and self._has_estimator(path):
+            graph_mode.plan_call(plan, has_imports, "tpudist.contrib.tensorflow")
+        elif is_start and steps[0] == "2.0":
             v1 = moved is not None and has_imports and self._program.wants_v1(path)
-            graph_mode.plan_call(plan, v1)
+            graph_mode.plan_call(plan, v1, "tensorflow.compat.v1")
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
-            era = self._program.eras.get(path, "") if steps == ("import",) else ""
+            era = self._era(path) if steps == ("import",) else ""
             gone_imports.leave_contrib(plan, moved if has_imports else None, era)
         return plan, plan.edits.applied()
 
@@ -189,7 +193,7 @@ class Engine:
         }
 
     def _table_of(self, steps: tuple[str, ...], is_mixed: bool) -> legacy_uses.Table:
-        every = first_generation.of_mixed(self._rules) if is_mixed else self._rules
+        every = generations.of_mixed(self._rules) if is_mixed else self._rules
         return legacy_uses.Table([rule for rule in every if rule.step in steps])
 
     def _apply_rules(self, plan: Plan) -> None:
@@ -208,7 +212,7 @@ class Engine:
                 )
                 continue
             told = len(plan.rewritten), len(plan.left), len(plan.others)
-            rule.apply(use)
+            use.apply(rule)
             if told == (len(plan.rewritten), len(plan.left), len(plan.others)):
                 plan.other(node, name, "it means the same, or changes with its import")
         if self.wanted(indirect_names.NAME):
@@ -225,7 +229,7 @@ class Engine:
         )
         if first and path in self._program.plain_v1 and path not in self._program.eras:
             contrib, target = True, "latest"  # it has no strategy that an era answers for
-        v1 = first and self._program.wants_v1(path)
+        v1 = self._program.wants_v1(path)
         mixed = first and path in self._program.mixed
         moves = (plan.edits or plan.has_moved) and not self._is_of_any_era(path, plan)
         plain = bool(moves) or mixed or contrib or v1 or self._belongs(path, plan, plan.steps[-1])
@@ -240,7 +244,7 @@ class Engine:
     def _is_of_any_era(self, path: str, plan: Plan) -> bool:
         """Whether what changes in a file, which no era answers for, leads to every TensorFlow."""
         rules_ = {rule for _, _, rule, *_ in plan.rewritten}
-        return path not in self._program.eras and rules_ == {dataset_iterators.NAME}
+        return path not in self._program.eras and rules_ == {datasets.DATASET_ITERATORS}
 
     def _belongs(self, path: str, plan: Plan, step: str) -> bool:
         """Whether a file of plain TensorFlow makes what legacy files hand on."""
@@ -259,10 +263,23 @@ class Engine:
             )
         )
 
+    def _has_estimator(self, path: str) -> bool:
+        """Whether a file is of a program with a TPUEstimator, which is rewritten no further."""
+        is_asked = self._options.level == "full" and self._options.to != "contrib"
+        is_old = self._options.origin in _ORIGINS["2.0"]
+        is_wanted = is_asked and is_old and self.wanted(estimators.NAME)
+        return is_wanted and path in self._program.estimators
+
+    def _era(self, path: str) -> str:
+        """The era whose drop-in namespace a file gets if only its imports are swapped."""
+        if self._has_estimator(path) or path in self._program.companions:
+            return "contrib"
+        return self._program.eras.get(path, "")
+
     def _import_level(self, path: str, plan: Plan) -> Relocation | None:
-        era = self._program.eras.get(path) or (
-            "contrib" if path in self._program.companions else ""
-        )
+        era = self._era(path)
+        if self._has_estimator(path):
+            estimators.tell(plan, self._program.estimators[path])
         if self._options.to == "contrib" and era in ("v2_0", "v2_2"):
             instead = "migrations go forward: --level import"
             plan.left.append((1, 1, rules.IMPORTS, "code of %s" % era, instead, ""))
@@ -271,7 +288,7 @@ class Engine:
             return None
         for kind, name, node, rule in legacy_uses.uses(plan, _gone_table(self._rules)):
             if not gone_imports.covered(name, era):
-                rule.apply(Use(plan, rule.name, kind, name, node))
+                Use(plan, rule.name, kind, name, node).apply(rule)
         return relocation.Relocation(era, plain=True)
 
 

@@ -13,7 +13,6 @@ from tpudist.tools.migrate.resolution.module import imported, is_star
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.relocation import Relocation
-    from tpudist.tools.migrate.resolution.module import Module
     from tpudist.tools.migrate.use import Plan
 
 #: A copy of Keras 2 that ``tf.keras`` does not know: it was that once.
@@ -40,69 +39,55 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
       relocation: the `Relocation` of the imports, None if they stay.
       era: the era whose drop-in namespace the file uses afterwards; "" for none.
     """
-    for node in plan.module.imports:
-        for full, bound in _imported(node):
-            below = tensorflow_names.below_tensorflow(full) or ""
-            stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
-            moves = relocation is not None and relocation.moves_on(below)
-            if (
-                stays
-                and not moves
-                and not (era and covered(below, era))
-                and not (bound and imports.dropped(plan, node, full, bound))
-            ):
-                plan.leave(
-                    node,
-                    "gone-contrib",
-                    "import of " + full,
-                    surfaces.gone_text(below),
-                    "tf.contrib ended with TensorFlow 1.15",
-                )
+    for node, full, bound in _imports(plan):
+        below = tensorflow_names.below_tensorflow(full) or ""
+        stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
+        moves = relocation is not None and relocation.moves_on(below)
+        if not stays or moves or era and covered(below, era):
+            continue
+        if not bound or not imports.dropped(plan, node, full, bound):
+            why = "tf.contrib ended with TensorFlow 1.15"
+            instead = surfaces.gone_text(below)
+            plan.leave(node, "gone-contrib", "import of " + full, instead, why)
 
 
 def leave_names(plan: Plan, rule: str) -> None:
-    """Notes imports of what is in no TensorFlow of today.
+    """Notes other imports of what a later TensorFlow has not.
 
     Args:
-      plan: the `Plan` of the step to latest.
-      rule: the rule's name.
+      plan: the `Plan` of the last step.
+      rule: "gone-names" for today's TensorFlow, "gone-by-2-2" for 2.2.
     """
-    for node in plan.module.imports:
-        for full, _ in _imported(node):
-            below = tensorflow_names.below_tensorflow(full) or ""
-            if plan.ignores(node, rule) or below.partition(".")[0] == "contrib":
-                continue
-            name = surfaces.gone_today(below)
-            if name in surfaces.KEPT_IN_V1 and is_v1(plan, full):
-                continue
-            instead = surfaces.instead_of_gone(name) if name else ""
-            if name is None and full.partition(".")[0] == "tensorflow":
-                name = surfaces.gone_module(below)
-                instead = surfaces.instead_of_module(below)
-            why = "not in every TensorFlow of today"
-            if name is None and era_names.is_below(below, (OWN_KERAS,)):
-                name, instead = below, surfaces.instead_of_module(below)
-                why = "tf.keras knows nothing of it since TensorFlow 2.6"
-            if name and not _is_tried(plan.module, node):
-                plan.leave(node, rule, "import of " + full, instead, why)
+    find = _gone_today if rule == "gone-names" else _gone_by_2_2
+    for node, full, _ in _imports(plan):
+        why, instead = find(plan, full)
+        around = plan.module.around(node, ast.Try)
+        if why and (around is None or not around.handlers):  # else the program has an answer to it
+            plan.leave(node, rule, "import of " + full, instead, why)
 
 
-def leave_names_of_2_2(plan: Plan, rule: str) -> None:
-    """As `leave_names`, of what TensorFlow 2.2 has not.
+def _gone_today(plan: Plan, full: str) -> tuple[str, str]:
+    """(why an imported name cannot be had, what to type instead); "" of one that can."""
+    below = tensorflow_names.below_tensorflow(full) or ""
+    name = surfaces.gone_today(below)
+    if below.partition(".")[0] == "contrib" or name in surfaces.KEPT_IN_V1 and is_v1(plan, full):
+        return "", ""
+    if name is not None:
+        return "not in every TensorFlow of today", surfaces.instead_of_gone(name)
+    if full.startswith("tensorflow.") and surfaces.gone_module(below):
+        return "not in every TensorFlow of today", surfaces.instead_of_module(below)
+    if era_names.is_below(below, (OWN_KERAS,)):
+        why = "tf.keras knows nothing of it since TensorFlow 2.6"
+        return why, surfaces.instead_of_module(below)
+    return "", ""
 
-    Args:
-      plan: the `Plan` of a migration that ends at 2.2.
-      rule: the rule's name.
-    """
-    for node in plan.module.imports:
-        for full, _ in _imported(node):
-            name = tensorflow_names.below_tensorflow(full)
-            if name not in surfaces.GONE_BY_2_2:
-                continue
-            kept = name in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(plan, full)
-            if not kept and not _is_tried(plan.module, node):
-                instead = surfaces.GONE_BY_2_2[name]
-                plan.leave(node, rule, "import of " + full, instead, "not in TensorFlow 2.2")
+
+def _gone_by_2_2(plan: Plan, full: str) -> tuple[str, str]:
+    below = tensorflow_names.below_tensorflow(full) or ""
+    is_kept = below in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(plan, full)
+    if below not in surfaces.GONE_BY_2_2 or is_kept:
+        return "", ""
+    return "not in TensorFlow 2.2", surfaces.GONE_BY_2_2[below]
 
 
 def is_v1(plan: Plan, full: str) -> bool:
@@ -114,21 +99,16 @@ def renames(plan: Plan) -> bool:
     """Whether an import of a file is of a name that today's TensorFlow has elsewhere."""
     return any(
         tensorflow_names.below_tensorflow(full) in surfaces.RENAMED_TODAY
-        for node in plan.module.imports
-        for full, _ in _imported(node)
+        for _, full, _ in _imports(plan)
     )
 
 
-def _imported(node: Any) -> Iterator[tuple[str, str]]:
-    """As `imported`; of ``from x import *``, x and no bound name."""
-    if is_star(node):
-        if not node.level:
-            yield node.module, ""
-    else:
-        yield from imported(node)
-
-
-def _is_tried(module: Module, node: Any) -> bool:
-    """Whether an import stands in a ``try`` that has an answer to its failing."""
-    around = module.around(node, ast.Try)
-    return around is not None and bool(around.handlers)
+def _imports(plan: Plan) -> Iterator[tuple[Any, str, str]]:
+    """Yields (statement, full name, bound name); of ``from x import *``, x and no bound name."""
+    for node in plan.module.imports:
+        if is_star(node):
+            if not node.level:
+                yield node, node.module, ""
+        else:
+            for full, bound in imported(node):
+                yield node, full, bound

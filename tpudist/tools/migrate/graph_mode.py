@@ -6,32 +6,50 @@ of TensorFlow in the file that a program starts with, makes it one of TensorFlow
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator
 
-from tpudist.tools.migrate import statements
+from tpudist.tools.migrate import imports, statements
+from tpudist.tools.migrate.resolution import tensorflow_names
+from tpudist.tools.migrate.resolution.module import imported
 
 if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.module import Module
     from tpudist.tools.migrate.use import Plan
 
 RULE = "sessions"
+_CALL = "disable_v2_behavior()"
 
 
-def plan_call(plan: Plan, is_v1: bool) -> None:
+def plan_call(plan: Plan, is_v1: bool, home: str) -> None:
     """Plans the call in the file that a program starts with.
 
     Args:
       plan: the `Plan`, with all edits of imports.
       is_v1: whether the file's ``tf`` becomes that of ``tf.compat.v1``.
+      home: the full name of what a file imports as ``tf`` that imports it nowhere.
     """
-    root = plan.bound_root()
-    statement = root and statements.binding(plan.module, root)
-    if not statement:
-        name = "tf" if root is None else "tensorflow_v1"
-        text = "import tensorflow.compat.v1 as %s\n%s.disable_v2_behavior()\n" % (name, name)
-        node = statements.put_first(plan, text)
-        plan.done(node, RULE, "", text.replace("\n", "; ").strip("; "))
+    module = plan.module
+    name, statement = plan.tensorflow_at(module.tree)
+    places = [(statement, name)] if name else list(_imports(module))
+    if not places:
+        lines = [imports.statement(home, "tf"), "tf." + _CALL]
+        plan.done(statements.put_first(plan, lines), RULE, "", "; ".join(lines))
+        return
+    statement, name = places[0]
+    seen = module.code(statement).split("\n")[-1]
+    if len(places) > 1:
+        why = "a program of TensorFlow 1 starts here, and imports it in several functions"
+        plan.leave(statement, RULE, seen, "tf.compat.v1.%s after the first" % _CALL, why)
         return
     is_v1 = is_v1 and not plan.ignores(statement, "imports")
-    call = "%s.%sdisable_v2_behavior()" % (root, "" if is_v1 else "compat.v1.")
-    statements.put_after(plan, statement, call)
-    plan.done(statement, RULE, plan.module.code(statement).split("\n")[-1], call)
+    call = "%s.%s%s" % (name, "" if is_v1 else "compat.v1.", _CALL)
+    statements.put_behind(plan, statement, [call])
+    plan.done(statement, RULE, seen, call)
+
+
+def _imports(module: Module) -> Iterator[tuple[Any, str]]:
+    """Yields (import statement, name) of each that binds ``tf``, wherever it stands."""
+    for node in module.imports:
+        for full, bound in imported(node):
+            if tensorflow_names.below_tensorflow(full) == "":
+                yield node, bound

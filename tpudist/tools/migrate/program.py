@@ -6,6 +6,7 @@ have one generation of TensorFlow, and build a graph or none.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, NamedTuple
 
@@ -14,6 +15,7 @@ from tpudist.tools.migrate import generation, outcomes, rules, tensorflow_words
 from tpudist.tools.migrate.generation import Tells
 from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.module import parse
+from tpudist.tools.migrate.rules import estimators
 
 if TYPE_CHECKING:
     from tpudist.surfaces.eras.evidence import Evidence
@@ -82,6 +84,8 @@ class Facts(NamedTuple):
       legacy: whether it names what a rule asks for.
       borrowed: its words that other files give it.
       lenders: the files whose import of TensorFlow itself is among those.
+      estimator: a name of a TPUEstimator that it has, "" if none.
+      later: whether it has a name of strategies that the contrib era has not.
     """
 
     says: frozenset[str] = frozenset()
@@ -94,6 +98,8 @@ class Facts(NamedTuple):
     legacy: bool = False
     borrowed: tensorflow_words.Words = {}
     lenders: frozenset[str] = frozenset()
+    estimator: str = ""
+    later: bool = False
 
 
 class Program:
@@ -116,8 +122,9 @@ class Program:
       undecided: files of which nothing tells the generation, with calls that mean something else
         in the other one.
       mixed: files that name what only TensorFlow 1 has, and what only TensorFlow 2 has.
-      starts: the files that programs with Sessions start with, unless they choose
-        themselves between graphs and eager execution.
+      estimators: {file of a program with a TPUEstimator: its name of one, "" if it has none}.
+      starts: the files that programs with Sessions start with, unless they choose themselves
+        between graphs and eager execution, and those with a TPUEstimator.
       strategic: the files of programs with a strategy, or something that may be one.
       names_strategies: whether a file has a name of one, in a comment or a text perhaps.
       strategy_classes: the classes that TPU strategies have after a migration to
@@ -145,6 +152,9 @@ class Program:
         self._graph = codebase.programs(self._saying("graph"))
         self._sums = codebase.programs(self._saying("sums"))
         self._scaled = self._divided(codebase, origin) & beside
+        naming_one = {path: each.estimator for path, each in facts.items() if each.estimator}
+        second = {path for path, each in facts.items() if each.tells.second or each.later}
+        self.estimators = estimators.files(codebase, naming_one, second - self._v1)
         self.starts = self._starts(codebase)
         disabled = self._saying("disabled")
         self._v2_graph = self._graph - codebase.programs(self.starts | disabled)
@@ -181,6 +191,7 @@ class Program:
             or path in self._v1
             or path in self.starts
             or path in self.handed
+            or path in self.estimators
             or (path in self.strategic or _CALLED_SO.search(raw) is not None)
             and not _MEMBERS.isdisjoint(_WORD.findall(raw))
             or names_legacy(raw)
@@ -281,20 +292,28 @@ class Program:
         return "%s: %s" % (of, own or "nothing in it is another one in TensorFlow 1")
 
     def _starts(self, codebase: CodeBase) -> set[str]:
-        """The files that programs with Sessions start with.
+        """The files that programs with Sessions or a TPUEstimator start with."""
+        of_1 = self._v1 | self.mixed | set(self.estimators)
+        sessions = {path for path in of_1 if "sessions" in self._of(path).says}
+        choosing = {path for path, each in self._facts.items() if each.mode}
+        naming = {path for path, name in self.estimators.items() if name}
+        disabling = self._saying("disabled")  # a TPUEstimator makes the graph itself
+        found = self._entries(codebase, naming, disabling).intersection(self.estimators)
+        return found | self._entries(codebase, sessions, choosing)
 
-        With ``if __name__ == "__main__"``, or that no file imports.
+    def _entries(self, codebase: CodeBase, paths: set[str], choosing: set[str]) -> set[str]:
+        """The files that programs of some files start with, unless they import one of others.
+
+        With ``if __name__ == "__main__"``, or that no file imports; a setup.py trains nothing.
         """
-        sessions = {path for path in self._v1 | self.mixed if "sessions" in self._of(path).says}
-        found = {
+        return {
             path
-            for path in codebase.above(sessions)
+            for path in codebase.above(paths)
             if "main" in self._of(path).says
             or path.endswith("__main__.py")
-            or not codebase.importers.get(path)
+            or all(map(_is_setup, codebase.importers.get(path, ())))
+            if not _is_setup(path) and choosing.isdisjoint(codebase.below([path]))
         }
-        choosing = {path for path, each in self._facts.items() if each.mode}
-        return {path for path in found if choosing.isdisjoint(codebase.below([path]))}
 
     def _strategy_classes(self, codebase: CodeBase) -> tuple[str, ...]:
         named = {path for path, raw in codebase.bytes.items() if b"TPUStrategy" in raw}
@@ -356,9 +375,15 @@ def _read(
             legacy=tensorflow_words.is_legacy(own, nodes),
             borrowed=used,
             lenders=lenders - {path},
+            estimator=estimators.named(found),
+            later=any(each.eras and "contrib" not in each.eras for each in found),
         ),
         own,
     )
+
+
+def _is_setup(path: str) -> bool:
+    return os.path.basename(path) == "setup.py"
 
 
 def _names_tensorflow(raw: bytes) -> bool:

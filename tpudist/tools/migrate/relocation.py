@@ -61,17 +61,20 @@ class Relocation:
 
     def __call__(self, full: str) -> str:
         """The new full name of an imported one; the same if it stays."""
-        home, rest = self._split(full)
-        if home is None:
+        rest = self._below(full)
+        if rest is None:
             return full
-        compat, inner = _compat(rest)
+        home, (compat, inner) = self._home, _compat(rest)
         new = self._successors.get(inner) or self._carried_on(inner)
         if new.startswith(_PACKAGES):
             return new
-        if is_own_code(new):
-            return self._own_code(new)
-        if self._has_none(new) and not is_googles(full):
-            return full
+        if home == _HOMES["contrib"]:
+            return ".".join(filter(None, (home, rest)))  # as `tpudist run` has it
+        if new.partition(".")[0] == "contrib" and not is_googles(full):
+            return full  # neither a later TensorFlow nor the era's drop-in has it
+        if is_own_code(new):  # it stays, but for what an era answers for
+            covered = any((key + ".").startswith(new + ".") for key in self._dropins)
+            return "%s.%s" % (home if covered else "tensorflow", new)
         v1 = self._v1 or self._mixed and era_names.is_first_generation(inner)
         if not compat and v1 and not new.startswith("_"):
             compat = "compat.v1"
@@ -83,44 +86,35 @@ class Relocation:
             compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
         return ".".join(part for part in (home, compat, new) if part)
 
-    def _has_none(self, dotted: str) -> bool:
-        """Whether neither a later TensorFlow nor the era's drop-in has a dotted name."""
-        return dotted.partition(".")[0] == "contrib" and self._home != _HOMES["contrib"]
-
     def _carried_on(self, inner: str) -> str:
         """What a name or module of contrib is imported as; the same if there is no import."""
         if not self._successors or inner.partition(".")[0] != "contrib":
             return inner
-        if inner.startswith("contrib.tpu.python."):
-            public = self._successors.get(surfaces.public_name(inner))
-            if public:
-                return public
+        public = self._successors.get(surfaces.public_name(inner))
+        if public and inner.startswith("contrib.tpu.python."):
+            return public
         new = surfaces.successor(inner)
         if new is None or new.target.startswith(_NO_MODULES):
             return inner
         return new.target[len(_V1) :] if new.target.startswith(_V1) else new.target
 
-    def _own_code(self, inner: str) -> str:
-        """Modules of TensorFlow's own code stay, but for what an era answers for."""
-        covered = any((key + ".").startswith(inner + ".") for key in self._dropins)
-        return "%s.%s" % (self._home if covered else "tensorflow", inner)
-
-    def _split(self, full: str) -> tuple[str | None, str]:
-        """(where a name's module goes, the name below it); (None, "") for a name that stays."""
+    def _below(self, full: str) -> str | None:
+        """What is below the module of a name that moves; None of a name that stays."""
         parts = full.split(".")
         if is_googles(full):
             if parts[2:] and not tensorflow_names.may_be_starred(parts[2]):
-                return None, ""  # Google's own
+                return None  # Google's own
             parts = [parts[0], *parts[2:]]
-        if parts[0] == "tensorflow" and self.plain:
-            return self._home, ".".join(parts[1:])
-        if parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources:
-            if parts[2:3] == ["tensorflow"]:
-                return self._home, ".".join(parts[3:])
-            below = tensorflow_names.below_tensorflow(full)
-            if below:
-                return self._home, below
-        return None, ""
+        if parts[0] == "tensorflow":
+            return ".".join(parts[1:]) if self.plain else None
+        if not self._is_of_sources(parts):
+            return None
+        if parts[2:3] == ["tensorflow"]:
+            return ".".join(parts[3:])
+        return tensorflow_names.below_tensorflow(full) or None
+
+    def _is_of_sources(self, parts: list[str]) -> bool:
+        return parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources
 
     def moves_on(self, inner: str) -> bool:
         """Whether an import of a name of contrib moves to what carries it on."""
@@ -128,8 +122,7 @@ class Relocation:
 
     def leaves(self, full: str) -> bool:
         """Whether a name is of an era's tpudist that is left, and has no successor."""
-        parts = full.split(".")
-        return parts[0] == "tpudist" and parts[1] in self._sources and not self.moves(full)
+        return self._is_of_sources(full.split(".")) and not self.moves(full)
 
     def moves(self, full: str) -> bool:
         """Whether an imported name moves."""

@@ -1,61 +1,56 @@
-"""Putting new statements among those of a module's own level."""
+"""Putting new statements among those of a file."""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterable
 
 if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.module import Module
     from tpudist.tools.migrate.use import Plan
 
 
-def put_first(plan: Plan, lines: str) -> Any:
-    """Puts statements before the first import, or after the docstring.
+def put_first(plan: Plan, lines: Iterable[str]) -> Any:
+    """Puts statements before the first import of the module's own level, or after the docstring.
 
     Args:
       plan: the `Plan`.
-      lines: the statements, each with its newline.
+      lines: the statements, each on a line.
 
     Returns:
-      The node that they stand before: an import, or the first statement.
+      The node that they stand before: an import, or the first statement; None in an empty file.
+    """
+    module, body = plan.module, plan.module.tree.body
+    start = 1 if ast.get_docstring(module.tree) is not None else 0
+    while start < len(body) and getattr(body[start], "module", "") == "__future__":
+        start += 1
+    imports = [each for each in body[start:] if type(each) in (ast.Import, ast.ImportFrom)]
+    text = "".join(line + "\n" for line in lines)
+    if imports or not start:
+        node = (imports or body)[0]
+        place = module.line_start(node)
+        plan.edits.wrap(place, place, text, "")
+        return node
+    _insert_at_line_end(plan, body[start - 1], text)
+    return body[start - 1]
+
+
+def put_behind(plan: Plan, statement: Any, lines: Iterable[str]) -> None:
+    """Puts statements behind one, on lines of their own if it is on one of its own.
+
+    Args:
+      plan: the `Plan`.
+      statement: any simple statement.
+      lines: the statements.
     """
     module = plan.module
-    for node in module.imports:
-        is_future = type(node) is ast.ImportFrom and node.module == "__future__"
-        if not is_future and module.parent(node) is module.tree:
-            start = module.line_start(node)
-            plan.edits.wrap(start, start, lines, "")
-            return node
-    body = module.tree.body
-    first = 1 if body and ast.get_docstring(module.tree) is not None else 0
-    while first < len(body) and getattr(body[first], "module", "") == "__future__":
-        first += 1
-    if first:
-        _put_behind(plan, body[first - 1], lines)
+    if module.is_alone(statement):
+        indent = module.indent(statement)
+        _insert_at_line_end(plan, statement, "".join(indent + line + "\n" for line in lines))
     else:
-        start = module.line_start(body[0])
-        plan.edits.wrap(start, start, lines, "")
-    return body[0]
+        plan.edits.insert(module.span(statement)[1], "".join("; " + line for line in lines))
 
 
-def binding(module: Module, name: str) -> Any:
-    """The statement of the module's own level that binds a name, None if there is none."""
-    for each in module.global_scope()[name]:
-        node = each.node
-        while node is not None and module.parent(node) is not module.tree:
-            node = module.parent(node)
-        if node is not None:
-            return node
-    return None
-
-
-def put_after(plan: Plan, statement: Any, line: str) -> None:
-    """Puts a statement, without its newline, after one of the module's own level."""
-    _put_behind(plan, statement, line + "\n")
-
-
-def _put_behind(plan: Plan, statement: Any, lines: str) -> None:
-    text, end = plan.module.text, plan.module.line_end(statement)
-    is_ended = text[:end].endswith(("\n", "\r"))
-    plan.edits.insert(end, lines if is_ended else "\n" + lines[:-1])
+def _insert_at_line_end(plan: Plan, statement: Any, text: str) -> None:
+    end = plan.module.line_end(statement)
+    is_ended = plan.module.text[:end].endswith(("\n", "\r"))
+    plan.edits.insert(end, text if is_ended else "\n" + text[:-1])

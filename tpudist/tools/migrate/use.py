@@ -5,17 +5,27 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
+from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.edits import Edits
-from tpudist.tools.migrate.resolution import import_origins
+from tpudist.tools.migrate.resolution import import_origins, tensorflow_names
 from tpudist.tools.migrate.resolution.import_origins import first_name
+from tpudist.tools.migrate.resolution.module import imported
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.program import Program
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
     from tpudist.tools.migrate.resolution.module import Argument, Module
+    from tpudist.tools.migrate.resolution.scopes import Binding
+    from tpudist.tools.migrate.rules import Rule
 
 #: Steps, in order, with the era each one leads to.
 STEPS = {"2.0": "v2_0", "2.2": "v2_2", "latest": "latest"}
+#: What `Plan.asked` has for the import of ``tf``, which is known at the end.
+ROOT = ""
+
+
+class NotImportedError(Exception):
+    """A file imports TensorFlow, but not where a name of it is to be written."""
 
 
 class Plan:
@@ -35,8 +45,7 @@ class Plan:
       rewritten, left, others: (line, column, rule, what was seen, what to type, why) of uses.
       respelled: the Names that ended a name's old spelling, and begin none now.
       has_moved: whether an import, or what a variable is assigned, is to be another one.
-      root_needed: whether an import of ``tf`` is asked for.
-      packages: the imports that are asked for.
+      asked: {statement: the imports that are to stand behind it}; those of None stand first.
       home: the full name of what ``tf`` becomes.
     """
 
@@ -56,8 +65,8 @@ class Plan:
         self.left: list[tuple[int, int, str, str, str, str]] = []
         self.others: list[tuple[int, int, str, str]] = []
         self.respelled: set[Any] = set()
-        self.root_needed = self.has_moved = False
-        self.packages: list[str] = []
+        self.has_moved = False
+        self.asked: dict[Any, list[str]] = {}
         self.home = ""
 
     def final(self, member: str) -> str:
@@ -89,38 +98,76 @@ class Plan:
         """
         self.others.append((*self.module.place(node), name, why))
 
-    def bound_root(self) -> str | None:
-        """The name that ``tf`` has in this file, None if it has none."""
-        names = {each.name for each in self.module.global_scope().bindings}
-        for name in sorted(names, key=lambda name: (name != "tf", name != "tensorflow", name)):
-            if self.evaluator.global_values(self.module, name) == {("tf", "")}:
-                return name
-        return None
+    def tensorflow_at(self, node: Any) -> tuple[str, Any]:
+        """What TensorFlow is called where a node stands.
 
-    def root(self) -> str:
-        """As `bound_root`; asks for an import of ``tf`` if there is none."""
-        name = self.bound_root()
-        self.root_needed = self.root_needed or name is None
+        Returns:
+          (the name of ``tf``, the statement that binds it); without such a name ("", an import of
+          something else of TensorFlow), or ("", None).
+        """
+        scope, outermost, other = self.module.scope(node), self.module.global_scope(), None
+        while scope.parent is not None:
+            for each in sorted(scope.bindings, key=_likeliest_first):
+                if each.is_import or scope is outermost:
+                    if self.evaluator.bound(self.module, each) == {("tf", "")}:
+                        return each.name, self.module.statement(each.node)
+                    if other is None and is_of_tensorflow(each.node):
+                        other = each.node
+            scope = scope.around()
+        return "", other
+
+    def root(self, node: Any) -> str:
+        """The name that ``tf`` has where a node stands, by an import that is asked for if need be.
+
+        Raises:
+          NotImportedError: see there.
+        """
+        name, statement = self.tensorflow_at(node)
+        if not name:
+            self._ask(statement, ROOT)
         return name or "tf"
 
-    def package(self, full: str) -> str | None:
+    def package(self, full: str, node: Any) -> str | None:
         """The expression for a full name outside of TensorFlow, whose import is asked for.
 
         Args:
           full: such as "tf_slim.nets.vgg".
+          node: where it is to be written.
 
         Returns:
           Its source; None if the file has something else under the name it begins with.
+
+        Raises:
+          NotImportedError: see there.
         """
         whole = next(each for each in _IMPORTS if (full + ".").startswith(each + "."))
         line, start = _IMPORTS[whole]
-        bound = start.partition(".")[0]
-        if line not in self.packages:
-            lines = [self.module.code(node) for node in self.module.imports]
-            if line not in lines and any(node.id == bound for node in self.module.of(ast.Name)):
+        asked = [each for lines in self.asked.values() for each in lines]
+        if line not in [self.module.code(each) for each in self.module.imports]:
+            bound = start.partition(".")[0]
+            if line not in asked and any(each.id == bound for each in self.module.of(ast.Name)):
                 return None
-            self.packages.append(line)
+            self._ask(self.tensorflow_at(node)[1], line)
         return start + full[len(whole) :]
+
+    def _ask(self, statement: Any, line: str) -> None:
+        """Asks for an import behind a statement; if that is None, before the first import."""
+        if statement is None and any(map(is_of_tensorflow, self.module.imports)):
+            raise NotImportedError
+        lines = self.asked.setdefault(statement, [])
+        if line not in lines:
+            lines.append(line)
+
+
+def _likeliest_first(binding: Binding) -> tuple[bool, bool, str]:
+    return binding.name != "tf", binding.name != "tensorflow", binding.name
+
+
+def is_of_tensorflow(node: Any) -> bool:
+    """Whether a statement imports something of TensorFlow."""
+    return type(node) in walks.IMPORTS and any(
+        tensorflow_names.below_tensorflow(full) is not None for full, _ in imported(node)
+    )
 
 
 #: {what a full name begins with: (the import, what a program calls it)}.
@@ -155,6 +202,15 @@ class Use:
     def evaluator(self) -> Evaluator:
         """The `Evaluator`."""
         return self.plan.evaluator
+
+    def apply(self, rule: Rule) -> None:
+        """Has a rule look at it."""
+        before = len(self.edits)
+        try:
+            rule.apply(self)
+        except NotImportedError:
+            self.edits.undo(before)
+            self.leave("TensorFlow is imported elsewhere in this file", "import it here as well")
 
     # What is said of it.
 
@@ -229,11 +285,11 @@ class Use:
         self.rename_member(member)
         self.note(member)
 
-    def respell_name(self, dotted: str) -> None:
-        """Writes another name below ``tf``; notes nothing.
+    def respell(self, dotted: str, remark: str = "") -> None:
+        """Rewrites a name below ``tf`` to another one, and notes it with a remark.
 
-        A name that a ``from`` import or a variable gives is left as it is: its
-        import, or what was assigned to the variable, is what changes.
+        A name that a ``from`` import or a variable gives is left as it is: its import, or what
+        was assigned to the variable, is what changes.
         """
         if type(self.node) is ast.Name:
             self.plan.has_moved = True
@@ -243,25 +299,16 @@ class Use:
             self.evaluator.values(self.module, base) != {("tf", "")}
         ):
             base = base.value
-        above, (start, end) = self.tensorflow_name(base), self.module.span(self.node)
-        if above and dotted.startswith(above + "."):
-            dotted = dotted[len(above) + 1 :]
-        elif above != "":
+        above = self.tensorflow_name(base)
+        if above == "":
+            text = "%s.%s" % (self.module.code(base), dotted)
+        elif above and dotted.startswith(above + "."):
+            text = self.module.code(base) + dotted[len(above) :]
+        else:
+            text = self.spelled(dotted)
             self.plan.respelled.add(base)
-            self.edits.replace(start, end, self.plan.root() + "." + dotted)
-            return
-        first, last = self.module.outer_span(base)
-        start = self.module.outer_span(self.node.value)[0]
-        if start == first:
-            self.edits.replace(last, end, "." + dotted)
-        else:  # a parenthesis before the base ends behind a later word
-            self.edits.replace(start, end, self.module.text[first:last] + "." + dotted)
-
-    def respell(self, dotted: str, remark: str = "") -> None:
-        """Rewrites a name below ``tf`` to another one, and notes it with a remark."""
-        self.respell_name(dotted)
-        if type(self.node) is not ast.Name:
-            self.note("tf." + dotted + remark)
+        self.replace(self.node, text)
+        self.note("tf." + dotted + remark)
 
     def respell_whole(self, full: str) -> bool:
         """Rewrites a name below ``tf`` to one outside of TensorFlow; whether it could.
@@ -269,7 +316,7 @@ class Use:
         Args:
           full: such as "tf_slim.conv2d"; its import is asked for.
         """
-        text = self.plan.package(full)
+        text = self.plan.package(full, self.node)
         if text is None:
             return False
         base = first_name(self.node)
@@ -281,7 +328,7 @@ class Use:
 
     def spelled(self, dotted: str) -> str:
         """The source of a name below ``tf``."""
-        return "%s.%s" % (self.plan.root(), dotted)
+        return "%s.%s" % (self.plan.root(self.node), dotted)
 
     def replace(self, node: Any, text: str) -> None:
         """Writes text for a node."""
@@ -313,46 +360,24 @@ class Use:
         if not kept and gone:
             self.edits.remove(every[0].start, self.module.span(self.call)[1] - 1)
 
-    def pack(self, packed: list[Argument]) -> None:
-        """Passes arguments on as ``args=(...)`` and ``kwargs={...}``, where they stand."""
-        values = [each for each in packed if not each.name and each.star != "**"]
-        named = [each for each in packed if each.name or each.star == "**"]
-        if values and named and values[-1].start > named[0].start:
-            return self._pack_anew(values, named)
+    def pack(self, packed: list[Argument]) -> bool:
+        """Passes arguments on as ``args=(...)`` and ``kwargs={...}``, where they stand.
+
+        Returns:
+          Whether it could: the first argument of the call has no keyword, none has stars, and
+          those by keyword come last.
+        """
+        values = [each for each in packed if not each.name]
+        named = [each for each in packed if each.name]
+        is_plain = bool(self.arguments) and not self.arguments[0].name and not self.has_stars
+        if not is_plain or packed != values + named:
+            return False
         if values:
-            self._pack_values(values)
-        if named:
-            self._pack_named(named)
-
-    def _pack_values(self, values: list[Argument]) -> None:
-        first, last = values[0], values[-1]
-        if len(values) == 1 and first.star:
-            self.edits.remove(first.start, first.start + 1)
-            self.edits.wrap(first.start, first.end, "args=tuple(", ")")
-            return
-        closing = ",)" if len(values) == 1 else ")"
-        self.edits.wrap(first.start, last.end, "args=(", closing)
-
-    def _pack_named(self, named: list[Argument]) -> None:
-        first, last = named[0], named[-1]
-        if len(named) == 1 and first.star:
-            self.edits.replace(first.start, first.start + 2, "kwargs=")
-            return
+            closing = ",)" if len(values) == 1 else ")"
+            self.edits.wrap(values[0].start, values[-1].end, "args=(", closing)
         for each in named:
-            if each.name:
-                value = self.module.outer_span(each.value)[0]
-                self.edits.replace(each.start, value, '"%s": ' % each.name)
-        self.edits.wrap(first.start, last.end, "kwargs={", "}")
-
-    def _pack_anew(self, values: list[Argument], named: list[Argument]) -> None:
-        code = self.module.text
-        words = [code[each.start : each.end] for each in values]
-        pairs = [
-            '"%s": %s' % (each.name, self.module.code(each.value))
-            if each.name
-            else code[each.start : each.end]
-            for each in named
-        ]
-        every = sorted([*values, *named], key=lambda each: each.start)
-        text = "args=(%s,), kwargs={%s}" % (", ".join(words), ", ".join(pairs))
-        self.edits.replace(every[0].start, every[-1].end, text)
+            value = self.module.outer_span(each.value)[0]
+            self.edits.replace(each.start, value, '"%s": ' % each.name)
+        if named:
+            self.edits.wrap(named[0].start, named[-1].end, "kwargs={", "}")
+        return True

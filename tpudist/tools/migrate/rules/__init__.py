@@ -1,11 +1,8 @@
-"""The rules, one a file; each implements one release note.
+"""The rules; each implements one release note.
 
-A rule module has:
-
-    STEP    the step that needs it: "2.0", "2.2" or "latest"
-    NOTE    the release note or reference page it implements
-    USES    the (kind, name) pairs it is asked about
-    apply   a function of a `tpudist.tools.migrate.use.Use`
+A rule is a function of a `tpudist.tools.migrate.use.Use`, under `rule`; its docstring says what it
+does, first in one sentence. Rules that only give names another spelling, or tell that they have
+none, are rows of `tpudist.tools.migrate.rules.rows`.
 """
 
 from __future__ import annotations
@@ -16,52 +13,25 @@ import typing
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Callable
+    from typing import Callable, Iterable
 
     from tpudist.tools.migrate.use import Use
 
+    #: What a rule does with a use.
+    Function = Callable[[Use], None]
+
 
 #: In the order of ``--list-rules``; of two rules for a name the first has it.
-NAMES = (
-    "loss_scaling",
-    "call_for_each_tower",
-    "tower_names",
-    "unwrap",
-    "reduce",
-    "extended",
-    "merge_call",
-    "contexts",
-    "distribute_dataset",
-    "iterators",
-    "run_steps_on_dataset",
-    "initialize_system",
-    "resolvers",
-    "constructor",
-    "contrib_tpu",
-    "aggregation",
-    "sessions",
-    "gone_members",
-    "contrib_moved",
+_MODULES = (
+    "estimators",
+    "strategies",
+    "rows",
+    "datasets",
+    "tpu_system",
     "contrib_homes",
-    "gone_contrib",
-    "renamed_names",
-    "first_generation",
-    "keras_distribute",
-    "keras_members",
-    "keras_optimizers",
-    "keras_arguments",
+    "keras",
     "gone_names",
-    "private_modules",
-    "gone_by_2_2",
-    "run",
-    "connect",
-    "strategy_class",
-    "datasets_from_function",
-    "computation_shape",
-    "numpy_dataset",
-    "graph_iterators",
-    "dataset_iterators",
-    "changed_names",
+    "generations",
 )
 
 #: The rule that is not asked about names: imports follow from what is rewritten.
@@ -73,7 +43,10 @@ class Rule(typing.NamedTuple):
 
     Args:
       name: what marks and settings call it.
-      step, note, uses, apply: what its module has as STEP, NOTE, USES and apply.
+      step: the step that needs it: "2.0", "2.2" or "latest".
+      note: the release note or reference page that it implements.
+      uses: the (kind, name) pairs that it is asked about.
+      apply: what it does with a use.
       text: what it does, at length; the first line is a sentence of its own.
     """
 
@@ -81,7 +54,7 @@ class Rule(typing.NamedTuple):
     step: str
     note: str
     uses: frozenset[tuple[str, str]]
-    apply: Callable[[Use], None]
+    apply: Function
     text: str
 
     @property
@@ -90,18 +63,32 @@ class Rule(typing.NamedTuple):
         return self.text.split("\n")[0]
 
 
+_RULES: list[Rule] = []
+
+
+def rule(
+    name: str, step: str, note: str, uses: Iterable[tuple[str, str]]
+) -> Callable[[Function], Function]:
+    """Makes a function a rule, whose text is its docstring.
+
+    Args:
+      name, step, note, uses: as of `Rule`.
+    """
+
+    def decorate(apply: Function) -> Function:
+        add(Rule(name, step, note, frozenset(uses), apply, inspect.getdoc(apply) or ""))
+        return apply
+
+    return decorate
+
+
+def add(made: Rule) -> None:
+    """Adds a rule to those of `load`."""
+    _RULES.append(made)
+
+
 def load() -> list[Rule]:
     """All rules, in order, as a list of Rule."""
-    return [_rule(name) for name in NAMES]
-
-
-def _rule(name: str) -> Rule:
-    module = importlib.import_module(__name__ + "." + name)
-    return Rule(
-        name.replace("_", "-"),
-        module.STEP,
-        module.NOTE,
-        frozenset(module.USES),
-        module.apply,
-        inspect.cleandoc(module.__doc__ or ""),
-    )
+    for name in _MODULES:
+        importlib.import_module("%s.%s" % (__name__, name))
+    return list(_RULES)

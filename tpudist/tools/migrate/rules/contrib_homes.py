@@ -1,8 +1,4 @@
-"""Names of contrib that TensorFlow, another package or `tpudist.legacy.contrib_ports` carries on.
-
-The table has them (`tpudist.surfaces.contrib_names`): ``tf.contrib.slim`` is ``tf_slim``,
-``tf.contrib.training.HParams`` is written again. Where the arguments are others the call stays.
-"""
+"""Names of contrib that somebody carries on."""
 
 from __future__ import annotations
 
@@ -11,23 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from tpudist import surfaces
 from tpudist.tools.migrate.resolution.import_origins import first_name
+from tpudist.tools.migrate.rules import rule
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.module import Argument
     from tpudist.tools.migrate.use import Use
 
-STEP = "2.0"
-NOTE = "https://github.com/tensorflow/community/blob/master/rfcs/20180907-contrib-sunset.md"
-USES = [("tf", "contrib.+")]
-
 _V1 = "tensorflow.compat.v1."
 
 
-def apply(use: Use) -> None:
-    """Writes the successor, or leaves a call that it does not take.
+@rule(
+    "contrib-homes",
+    "2.0",
+    "https://github.com/tensorflow/community/blob/master/rfcs/20180907-contrib-sunset.md",
+    [("tf", "contrib.+")],
+)
+def contrib_homes(use: Use) -> None:
+    """Names of contrib that TensorFlow, another package or tpudist.legacy carries on.
 
-    Args:
-      use: the `Use`.
+    The table has them (`tpudist.surfaces.contrib_names`): ``tf.contrib.slim`` is ``tf_slim``,
+    ``tf.contrib.training.HParams`` is written again. Where the arguments are others the call stays.
     """
     new = surfaces.successor(use.name)
     if new is None:

@@ -1,4 +1,4 @@
-"""Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
+"""Names that a later TensorFlow has no more."""
 
 from __future__ import annotations
 
@@ -6,33 +6,66 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
+from tpudist.tools.migrate.gone_imports import OWN_KERAS
 from tpudist.tools.migrate.resolution import import_origins
+from tpudist.tools.migrate.resolution.module import dotted_name
+from tpudist.tools.migrate.rules import rule
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.use import Use
 
-STEP = "latest"
-NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.16.1"
-_NAMES = {**surfaces.GONE, **surfaces.GONE_TODAY, **surfaces.private_names()}
-USES = [("tf", name) for name in _NAMES if name.partition(".")[0] != "contrib"]
-#: One of them, by which others find this rule in a table.
+_RELEASES = "https://github.com/tensorflow/tensorflow/releases/tag/"
+_TODAY = {**surfaces.GONE, **surfaces.GONE_TODAY, **surfaces.private_names()}
+#: One of the names of the rule gone-names, by which others find it in a table.
 KEY = ("tf", "keras.backend.get_session")
 
 
-def apply(use: Use) -> None:
-    """Leaves the use.
+@rule(
+    "gone-contrib",
+    "2.0",
+    "https://github.com/tensorflow/community/blob/master/rfcs/20180907-contrib-sunset.md",
+    [("tf", "contrib.*")],
+)
+def gone_contrib(use: Use) -> None:
+    """Everything else below ``tf.contrib``, which ended with TensorFlow 1.15."""
+    use.leave("tf.contrib ended with TensorFlow 1.15", surfaces.gone_text(use.name))
 
-    Args:
-      use: the `Use`.
-    """
-    if _is_inner(use) or is_kept(use):
-        return
-    use.leave("not in every TensorFlow of today", surfaces.instead_of_gone(use.name))
+
+@rule(
+    "gone-names",
+    "latest",
+    _RELEASES + "v2.16.1",
+    [("tf", name) for name in _TODAY if name.partition(".")[0] != "contrib"],
+)
+def gone_names(use: Use) -> None:
+    """Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
+    is_kept = use.name in surfaces.KEPT_IN_V1 and is_v1(use)
+    if not _is_inner(use) and not is_kept:
+        use.leave("not in every TensorFlow of today", surfaces.instead_of_gone(use.name))
 
 
-def is_kept(use: Use) -> bool:
-    """Whether ``tf.compat.v1`` has the name still, and it is that one's."""
-    return use.name in surfaces.KEPT_IN_V1 and is_v1(use)
+@rule("private-modules", "latest", _RELEASES + "v2.5.0", [("tf", "python"), ("tf", "core")])
+def private_modules(use: Use) -> None:
+    """``tf.python.x``: TensorFlow's own modules as attributes, which it has not since 2.5."""
+    node = use.node
+    while type(use.module.parent(node)) is ast.Attribute:
+        node = use.module.parent(node)
+    full = dotted_name(node).partition(".")[2]
+    above, _, last = full.rpartition(".")
+    if not above or surfaces.gone_today(full):
+        return  # another rule tells it
+    instead = "from tensorflow.%s import %s, which is no public API" % (above, last)
+    if full.startswith(OWN_KERAS + "."):
+        instead = surfaces.instead_of_module(full)
+    use.plan.leave(node, "private-modules", use.code(node), instead, "no attribute today")
+
+
+@rule("gone-by-2-2", "2.2", _RELEASES + "v2.2.0", [("tf", name) for name in surfaces.GONE_BY_2_2])
+def gone_by_2_2(use: Use) -> None:
+    """Public names of TensorFlow 1.13 to 2.0 that 2.2 has not, for a migration that ends there."""
+    is_kept = use.name in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(use)
+    if use.plan.target == "2.2" and not is_kept:
+        use.leave("not in TensorFlow 2.2", surfaces.GONE_BY_2_2[use.name])
 
 
 def is_v1(use: Use) -> bool:

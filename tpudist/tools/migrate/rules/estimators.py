@@ -1,0 +1,68 @@
+"""Programs with a TPUEstimator."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Iterable, Mapping
+
+from tpudist.tools.migrate.rules import rule
+from tpudist.tools.migrate.use import is_of_tensorflow
+
+if TYPE_CHECKING:
+    from tpudist.surfaces.eras.evidence import Evidence
+    from tpudist.tools.migrate.resolution.codebase import CodeBase
+    from tpudist.tools.migrate.use import Plan, Use
+
+NAME = "estimators"
+_NAMED = re.compile(
+    r"^tf\.(compat\.v1\.)?(contrib|estimator)\.tpu\.(.+\.)?"
+    r"(InputPipelineConfig|RunConfig|TPUConfig|TPUEstimator|TPUEstimatorSpec)$"
+)
+
+
+def named(found: Iterable[Evidence]) -> str:
+    """The first name of a TPUEstimator, or of a class that is made for one, in a file; or ""."""
+    return next((each.name for each in found if _NAMED.match(each.name)), "")
+
+
+def files(codebase: CodeBase, names: Mapping[str, str], second: Iterable[str]) -> dict[str, str]:
+    """The files of programs with a TPUEstimator.
+
+    Args:
+      codebase: the `CodeBase`.
+      names: {file: the name that it has of one}.
+      second: the files of TensorFlow 2.
+
+    Returns:
+      {file: the name, "" if it has none}.
+    """
+    kept = set(second).difference(names)
+    beside = codebase.programs(names) - codebase.below(kept)
+    moved = {path for path in beside if b"tensorflow" in codebase.bytes[path]}
+    others = codebase.above(moved.union(names)).difference(names, kept)
+    return {**dict.fromkeys(others, ""), **names}
+
+
+def tell(plan: Plan, name: str) -> None:
+    """Says once in a file with such a name that its program keeps it."""
+    if name:
+        node = next(filter(is_of_tensorflow, plan.module.imports), plan.module.tree.body[0])
+        instead = 'pip install "tpudist[legacy]" where it runs'
+        plan.leave(node, NAME, "a TPUEstimator", instead, "its program is on tpudist.contrib now")
+
+
+@rule(NAME, "2.0", "https://github.com/tensorflow/estimator/releases/tag/v2.15.0", ())
+def estimators(use: Use) -> None:
+    """The program of a TPUEstimator keeps its names, by tpudist's namespace for TensorFlow 1.
+
+    No TensorFlow after 1.15 has a TPUEstimator, and what stands around one means something inside
+    of it alone: its RunConfig, the ``params`` of its functions, a CrossShardOptimizer. In the
+    files of such a program ``import tensorflow as tf`` becomes ``from tpudist.contrib import
+    tensorflow as tf``, where these names work, and nothing else is rewritten. It needs tpudist
+    beside TensorFlow, and tf_keras from TensorFlow 2.16 on: ``pip install "tpudist[legacy]"``.
+
+    Its files are those that name a TPUEstimator, or a class that is made for one, and what they
+    and their importers import of TensorFlow's users. What imports one of these needs tpudist as
+    well, so it is moved too. Files of TensorFlow 2, and what these import, are not.
+    """
+    del use  # it is asked about files: see `files`

@@ -1,0 +1,86 @@
+"""Names that one generation of TensorFlow has alone, or with another meaning than the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Sequence
+
+from tpudist import surfaces
+from tpudist.surfaces import changed_names as changed
+from tpudist.tools.migrate.resolution import import_origins
+from tpudist.tools.migrate.rules import Rule, rule
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
+
+_UPGRADE = "https://www.tensorflow.org/guide/migrate/upgrade"
+_SESSIONS = ("Session", "InteractiveSession", "train.MonitoredTrainingSession")
+_OF_STRATEGIES = ("distribute.", "tpu.")  # they tell an era, and have rules of their own
+_OF_1 = frozenset(("tf", name) for name in surfaces.FIRST_GENERATION)
+
+
+@rule(
+    "sessions",
+    "2.0",
+    "https://www.tensorflow.org/guide/migrate",
+    [("tf", name) for name in _SESSIONS],
+)
+def sessions(use: Use) -> None:
+    """Sessions stay, with ``tf.disable_v2_behavior()`` where the program starts.
+
+    Its ``tf`` becomes ``tf.compat.v1``, which has Sessions; turning them into eager code is a
+    rewrite of the program. A program that makes its own ``tf.Graph()``, or chooses between graphs
+    and eager execution itself, has no need of the call.
+    """
+    del use  # `tpudist.tools.migrate.graph_mode` changes the file that the program starts with
+
+
+@rule("first-generation", "2.0", _UPGRADE, ())  # see `of_mixed`
+def first_generation(use: Use) -> None:
+    """Names that only TensorFlow 1 has, in a file with names that only TensorFlow 2 has.
+
+    In other files of TensorFlow 1 ``tf`` becomes ``tf.compat.v1`` as a whole, which has no
+    ``tf.random.set_seed`` or ``tf.summary.create_file_writer``.
+    """
+    if not import_origins.is_v1_name(use.plan, use.module, use.node):
+        use.respell("compat.v1." + use.name)
+
+
+def of_mixed(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules for a file of both generations: what others tell of is theirs, but for Sessions.
+
+    Args:
+      rules: the rules that run.
+    """
+    others = [each for each in rules if each.name not in ("first-generation", "sessions")]
+    own = [each._replace(uses=_OF_1) for each in rules if each.name == "first-generation"]
+    return others + own
+
+
+@rule(
+    "changed-names",
+    "2.0",
+    _UPGRADE,
+    [("tf", name) for name in changed.changed_names() if not name.startswith(_OF_STRATEGIES)],
+)
+def changed_names(use: Use) -> None:
+    """Names that TensorFlow 1 and 2 both have, with other arguments or another meaning.
+
+    ``tf.nn.dropout(x, 0.9)`` keeps 0.9 of the values in TensorFlow 1 and drops them in
+    TensorFlow 2. In a file of TensorFlow 1 ``tf`` becomes ``tf.compat.v1``, which has the old ones.
+    Where nothing tells of which a file is, ``# tpudist: tf1`` or ``# tpudist: tf2`` on a line of
+    it settles it for all of the file.
+    """
+    path, program = use.module.path, use.plan.program
+    if use.call is None or import_origins.is_v1_name(use.plan, use.module, use.node):
+        return
+    positional = sum(1 for each in use.arguments if not each.name and not each.star)
+    keywords = [each.name for each in use.arguments if each.name]
+    of = changed.generation(use.name, positional, keywords, not use.has_stars)
+    if program.wants_v1(path) or of not in (changed.FIRST, changed.BOTH):
+        return
+    if of == changed.FIRST and path in program.mixed:
+        use.respell("compat.v1." + use.name)
+    elif path in program.mixed or path in program.undecided:
+        use.leave(
+            "TensorFlow 2 has another one", "# tpudist: tf1 or # tpudist: tf2 on a line of the file"
+        )

@@ -1,0 +1,235 @@
+"""TPUs: how their system is started, their strategies made, and their cores laid out."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
+
+from tpudist import surfaces
+from tpudist.surfaces.eras.walks import last_word
+from tpudist.tools.migrate.resolution import import_origins, members
+from tpudist.tools.migrate.resolution.import_origins import first_name
+from tpudist.tools.migrate.resolution.module import FUNCTIONS
+from tpudist.tools.migrate.rules import rule
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
+
+_API = "https://www.tensorflow.org/versions/"
+
+_START, _STOP = "tpu.experimental.initialize_tpu_system", "tpu.experimental.shutdown_tpu_system"
+_RESOLVER = {("is", "resolver")}
+_OF_RESOLVER = "contrib.distribute.initialize_tpu_system"
+_SYSTEM = {
+    "initialize": _START,
+    "finalize": _STOP,
+    "experimental_initialize": _START,
+    "experimental_finalize": _STOP,
+    "contrib.tpu.initialize_system": _START,
+    "contrib.tpu.shutdown_system": _STOP,
+    _OF_RESOLVER: _START,
+}
+
+
+@rule(
+    "initialize-system",
+    "2.0",
+    "https://github.com/tensorflow/tpu/issues/316",
+    [("tf" if "." in name else "strategy", name) for name in _SYSTEM],
+)
+def initialize_system(use: Use) -> None:
+    """``strategy.initialize()`` and its kin are ``tf.tpu.experimental.initialize_tpu_system``.
+
+    The later function takes the resolver and starts the system at once: ``session.run(...)``
+    around it goes away.
+    """
+    new = _SYSTEM[use.name]
+    if use.name == _OF_RESOLVER:
+        use.respell(new)
+        return
+    resolver, statement = _resolver(use), _statement(use)
+    if not resolver or not statement:
+        use.leave(
+            "it is no statement of its own, or no one resolver is named here",
+            "tf.%s(resolver), without a Session around it" % new,
+        )
+        return
+    if use.kind == "tf":
+        use.plan.respelled.add(first_name(use.node))
+    use.replace(statement, "%s(%s)" % (use.spelled(new), resolver))
+    use.note("tf." + new)
+
+
+def _statement(use: Use) -> Any:
+    """The call to replace, or the ``session.run(...)`` around it: a statement of its own."""
+    if use.call is None or use.arguments:
+        return None
+    outer, around = use.call, use.module.parent(use.call)
+    if type(around) is ast.Call and last_word(around.func) == "run":
+        outer = around if len(use.module.arguments(around)) == 1 else None
+    return outer if type(use.module.parent(outer)) is ast.Expr else None
+
+
+def _resolver(use: Use) -> str | None:
+    """The only name that a resolver has where the use is: a variable or ``self.name``; or None."""
+    scope = use.module.scope(use.node)
+    found: set[str] = set()
+    while scope.parent is not None and not found:
+        found = {
+            each.name
+            for each in scope.bindings
+            if use.evaluator.bound(use.module, each) == _RESOLVER
+        }
+        scope = scope.around()
+    found = found or set(_of_self(use))
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_self(use: Use) -> Iterator[str]:
+    """The attributes of ``self`` that are resolvers, in a method of a class."""
+    function = use.module.around(use.node, FUNCTIONS)
+    owner = function and use.module.parent(function)
+    if type(owner) is ast.ClassDef and function.args.args:
+        instance = ("object", use.module, owner)
+        for name in members.assignments(use.module, owner):
+            if members.attribute(use.evaluator, instance, name) == _RESOLVER:
+                yield "%s.%s" % (function.args.args[0].arg, name)
+
+
+_TPU = "distribute.experimental.TPUStrategy"
+_OF_CONTRIB = {
+    old: new
+    for old, new in surfaces.NAMES["v2_0"].items()
+    if old.endswith("Strategy") and "distribute" in old and "Distribution" not in old
+}
+_FIRST = {"OneDeviceStrategy": "device", "MirroredStrategy": "devices"}
+
+
+@rule(
+    "constructor",
+    "2.0",
+    _API + "r2.0/api_docs/python/tf/distribute/experimental/TPUStrategy",
+    [("tf", name) for name in [*_OF_CONTRIB, _TPU]],
+)
+def constructor(use: Use) -> None:
+    """``contrib.distribute.TPUStrategy(resolver, steps_per_run, num_cores)`` lost two arguments.
+
+    `steps_per_run` was for Keras and Estimator loops: only the class of ``tf.compat.v1`` still
+    takes it. `num_cores` became a DeviceAssignment.
+    """
+    is_contrib, steps = use.name in _OF_CONTRIB, None
+    new = _OF_CONTRIB.get(use.name, use.name)
+    if use.call is not None and new == _TPU:
+        cores = use.argument(2 if is_contrib else -1, "num_cores")
+        has_cores = cores is not None and use.code(cores.value) != "None"
+        if has_cores or is_contrib and use.has_stars:
+            use.leave(
+                "its arguments cannot be read here, or have num_cores",
+                "device_assignment=tf.tpu.experimental.DeviceAssignment.build(topology, "
+                "num_replicas=num_cores)",
+            )
+            return
+        if not use.is_v1():
+            steps = use.argument(1 if is_contrib else -1, "steps_per_run")
+        use.remove_arguments([each for each in (steps, cores) if each is not None])
+    elif use.call is not None and use.arguments and not _is_same(use):
+        use.leave("its arguments of contrib are not those of tf.distribute", "tf." + new)
+        return
+    remark = ""
+    if steps is not None:
+        remark = ", without steps_per_run, which only loops of Keras and Estimator read"
+    if is_contrib:
+        use.respell(new, remark)
+    elif remark:
+        use.note(use.code() + remark)
+
+
+def _is_same(use: Use) -> bool:
+    """Whether the only argument is the first one, which kept its meaning."""
+    (argument, *more), name = use.arguments, use.name.rpartition(".")[2]
+    return not more and not argument.star and argument.name in ("", _FIRST.get(name))
+
+
+@rule(
+    "strategy-class",
+    "latest",
+    "https://github.com/tensorflow/tensorflow/releases/tag/v2.3.0",
+    [("tf", _TPU)],
+)
+def strategy_class(use: Use) -> None:
+    """``experimental.TPUStrategy`` is ``TPUStrategy`` since 2.3, its assignment ``experimental_``.
+
+    Below ``tf.compat.v1`` there is only the experimental one, which stays. The two are different
+    classes: where a code base has both, ``isinstance`` must ask for either.
+    """
+    classes: Sequence[str] = use.plan.program.strategy_classes
+    around = use.module.parent(use.node)
+    is_v1 = use.plan.program.wants_v1(use.module.path)
+    is_v1 = is_v1 or import_origins.is_v1_name(use.plan, use.module, use.node)
+    is_asked = type(around) is ast.Call and last_word(around.func) in ("isinstance", "issubclass")
+    if is_asked and len(classes) > 1 and use.plan.target == "latest":
+        if is_v1:  # its tf is that of compat.v1
+            classes = [
+                ("compat.v2." + name).replace("compat.v2.compat.v1.", "") for name in classes
+            ]
+        either = "(%s)" % ", ".join(map(use.spelled, classes))
+        use.replace(use.node, either)
+        use.note(either)
+        return
+    if is_v1:
+        return
+    if use.call is not None:
+        if use.has_stars:
+            use.leave("its arguments cannot be read here", "tf.distribute.TPUStrategy")
+            return
+        assignment = use.argument(1, "device_assignment")
+        if assignment is not None:
+            value = use.module.outer_span(assignment.value)[0]
+            use.edits.replace(assignment.start, value, "experimental_device_assignment=")
+    use.respell(surfaces.NAMES["latest"][_TPU])
+
+
+_MASTERS = ({("method", "resolver", "master")}, {("method", "resolver", "get_master")})
+
+
+@rule(
+    "connect",
+    "2.2",
+    _API + "r2.2/api_docs/python/tf/config/experimental_connect_to_cluster",
+    [("tf", "config.experimental_connect_to_host")],
+)
+def connect(use: Use) -> None:
+    """``experimental_connect_to_host(resolver.master())`` is ``..._connect_to_cluster(resolver)``.
+
+    The later function, of 1.15 and 2.1, connects all hosts of a slice; the page of 2.2 uses it.
+    Another host than a resolver's master is connected as before.
+    """
+    if use.call is None or len(use.arguments) != 1 or type(use.node) is ast.Name:
+        return
+    (host,) = use.arguments
+    master = host.value.func if type(host.value) is ast.Call else None
+    if type(master) is ast.Attribute and use.evaluator.values(use.module, master) in _MASTERS:
+        use.edits.replace(host.start, host.end, use.module.code(master.value))
+        use.respell("config.experimental_connect_to_cluster")
+
+
+@rule(
+    "computation-shape",
+    "latest",
+    "https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/DeviceAssignment",
+    [("tf", "tpu.experimental.DeviceAssignment.build")],
+)
+def computation_shape(use: Use) -> None:
+    """A ``computation_shape`` of three entries has four in newer TensorFlow: [x, y, z, core]."""
+    for index, name in enumerate(("computation_shape", "computation_stride"), 1):
+        argument = use.call and use.argument(index, name)
+        if not argument or use.code(argument.value) == "None":
+            continue
+        if type(argument.value) not in (ast.List, ast.Tuple):
+            use.leave(
+                "%s=%s cannot be read here" % (name, use.code(argument.value)),
+                "[x, y, 1, cores] if it is [x, y, cores]",
+            )
+        elif len(argument.value.elts) == 3:
+            use.wrap(argument.value.elts[2], "1, ", "")
+            use.note("[x, y, 1, cores]")
