@@ -48,7 +48,8 @@ def tell(plan: Plan, name: str) -> None:
     if name:
         node = next(filter(is_of_tensorflow, plan.module.imports), plan.module.tree.body[0])
         instead = 'pip install "tpudist[legacy]" where it runs'
-        plan.leave(node, NAME, "a TPUEstimator", instead, "its program is on tpudist.contrib now")
+        why = "a TPUEstimator's program, on tpudist.contrib now"
+        plan.leave(node, NAME, plan.module.code(node).split("\n")[0], instead, why)
 
 
 @rule(NAME, "2.0", "https://github.com/tensorflow/estimator/releases/tag/v2.15.0", ())
