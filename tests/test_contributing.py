@@ -57,6 +57,7 @@ def test_readme_leads_here():
     assert "](CONTRIBUTING.md)" in (ROOT / "README.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_can_be_typed(command):
     words = shlex.split(command)
@@ -83,6 +84,7 @@ def test_commands_can_be_typed(command):
         assert words[0] in ("ruff", "bash") and (ROOT / "ruff.toml").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", PURE)
 def test_a_test_that_is_pure_python_imports_no_tensorflow(module):
     code = (

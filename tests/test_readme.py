@@ -35,6 +35,7 @@ def printed(block):
     return re.findall(r"^print\(.*\)  # (.*)$", block, re.M)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", PYTHON)
 def test_python_blocks_run_and_print_what_they_say(block):
     pytest.importorskip(

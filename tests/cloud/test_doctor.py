@@ -43,6 +43,7 @@ def test_a_healthy_tpu(google, doctor):
     assert "TPU         none" not in text and "TPU         asked for: t\n" in text
 
 
+@pytest.mark.slow
 def test_json_of_a_process_of_its_own(google, doctor, monkeypatch):
     monkeypatch.setattr("tpudist.tools.doctor.environment.look_at", LOOK_AT)
     google(node("PREEMPTED", symptoms=[{"symptomType": "LOW_MEMORY"}]))

@@ -119,6 +119,7 @@ def test_scopes_of_the_machine(machine):
     assert words in said["seen"] and "--scopes=cloud-platform" in said["instead"]
 
 
+@pytest.mark.slow
 def test_states_over_time(machine):
     said = machine(server.Script(429, 503, CUT, node("PREEMPTED")))
     assert said["kind"] == "TPUStateError" and "is PREEMPTED" in said["seen"]

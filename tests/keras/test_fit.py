@@ -24,6 +24,7 @@ multi_step = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cores, net, optimizer",
     [

@@ -10,7 +10,10 @@ from tpudist.tools.matrix import table
 Job = collections.namedtuple("Job", "part command releases environment")
 
 #: The parts, in the order in which they run.
-PARTS = ["releases", "unvectorized", "rules", "proofs", "random", "mutation", "benchmarks"]
+PARTS = [
+    *("releases", "unvectorized", "rules", "proofs"),
+    *("random", "mutation", "migrated", "benchmarks"),
+]
 
 #: Folders whose tests run on every release.
 SURFACES = [
@@ -45,6 +48,7 @@ def jobs(parts, seed):
         Job("random", differential + ["10000"], [NEWEST], {}),
         Job("random", differential + ["1000"], ["1.15", "2.2", "2.8", "2.15"], {}),
         Job("mutation", ["python", "-m", "tests.mutation"], [NEWEST], {}),
+        Job("migrated", ["python", "-m", "compat.programs_migrated"], [NEWEST], {}),
         Job("benchmarks", ["python", "tests/benchmarks/run.py"], [NEWEST], {}),
     ]
     return [job for job in every if job.part in parts]

@@ -27,6 +27,7 @@ def test_exactly_what_is_expected(said, name):
     assert checkers.shown(name, found[name]) == expected, "python -m tests.types.checkers"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", checkers.names())
 def test_every_wrong_use_is_seen_and_no_right_one(said, name):
     """What stands below the comment "Wrong." is an error in each line, above it none is.

@@ -81,6 +81,7 @@ def test_verdict(env, last):
     assert answer(env)[1].splitlines()[-1] == last
 
 
+@pytest.mark.slow
 def test_this_machine(capsys):
     code = cli.main(["doctor", "--json"])
     data = json.loads(capsys.readouterr().out)

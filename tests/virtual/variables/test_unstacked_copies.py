@@ -211,6 +211,7 @@ class Actions:
 NAMES = sorted(name for name in vars(Actions) if not name.startswith("_") and name != "copy")
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=12)
 @given(st.lists(st.sampled_from(NAMES), min_size=2, max_size=5))
 def test_copies_have_the_values_of_separate_variables(names):

@@ -106,6 +106,7 @@ def axes_from_the_end():
         pytest.skip("tf.transpose with a negative axis aborts this TensorFlow")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("axes_from_the_end")
 @pytest.mark.parametrize(
     "order", [[0, -1, 1], [0, -2, -1], [-1, 0, 1], [2, -2, 0]], ids=lambda order: str(order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple
 
@@ -41,12 +42,23 @@ class Finding(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """The line that is printed, and the one with more places."""
-        first, *others = self.places()
-        yield "%s: %s" % (first, self.said())
+        yield "%s: %s" % (self.places()[0], self.said())
+        others = self.uses[1:]
         if others:
-            places = ", ".join(place.rpartition(":")[0] for place in others)
             count = "%d more place%s" % (len(others), "s" * (len(others) > 1))
-            yield _clipped("    and %s: %s" % (count, places), _WIDTH)
+            yield "    and %s: %s" % (count, _listed(others, self.uses[0].path))
+
+
+def _listed(uses: list[Use], path: str) -> str:
+    """Where uses are: lines of a file, then ``other.py:3``; as many as a line has room for."""
+    folder, room, listed = os.path.dirname(path), _WIDTH - len("    and 100 more places: , ..."), ""
+    for use in uses:
+        name = "" if use.path == path else os.path.relpath(use.path, folder or ".") + ":"
+        place = ", %s%d" % (name, use.line)
+        if len(listed + place) > room:
+            return listed[2:] + ", ..."
+        listed += place
+    return listed[2:]
 
 
 def of(results: Iterable[Result]) -> list[Finding]:

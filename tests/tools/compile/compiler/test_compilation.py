@@ -34,6 +34,7 @@ SLICES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, devices", SLICES)
 def test_every_generation_compiles(compiled, name, devices):
     found = compiled(nets.dense(devices), name, fast=True)
@@ -134,6 +135,7 @@ def replicate(strategy, images, weight):
     return strategy.experimental_replicate_to_logical_devices(images), weight
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "annotate, partitions, images, weight",
     [
@@ -218,6 +220,7 @@ def test_a_chip_of_two_cores_has_the_memory_of_both(compiled, name, replicas, fi
     assert fits or found.failure.missing == pytest.approx(2.51 * 2**30, rel=0.05)
 
 
+@pytest.mark.slow
 def test_out_of_memory_names_the_largest_arrays(compiled):
     found = compiled(nets.convolution(batch=1 << 18), "v5e:2x4", fast=True)
     assert (found.ok, found.failure.kind) == (False, "out-of-memory")

@@ -53,6 +53,7 @@ def test_the_error_says_that_a_chip_of_two_cores_is_one_device(name):
         compilation.check_fits(slices.find(name), 8, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, _ in TYPES] + SHAPES)
 def test_libtpu_knows_every_slice(compiler, name):
     found = slices.find(name)

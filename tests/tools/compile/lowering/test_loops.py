@@ -32,6 +32,7 @@ def recurrent(strategy, layer, steps):
     return harness.lower(strategy, step, tf.TensorSpec([BATCH, steps, INPUTS]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer, gates", [("LSTM", 4), ("GRU", 3)])
 @pytest.mark.parametrize("steps", [100, 1000])
 def test_recurrent_layers(compiled, strategy, layer, gates, steps):

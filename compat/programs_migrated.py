@@ -1,0 +1,269 @@
+"""Whether public programs run after ``tpudist migrate --to latest --write``, with the same numbers.
+
+    python -m compat.programs_migrated [--only NAME] [--mirrors FOLDER] [--work FOLDER]
+
+A program of :mod:`compat.programs_list` runs under ``tpudist run``, as it is; then its repository
+is migrated, and it runs by ``python FILE`` on plain TensorFlow of this Python, both seeded
+(:mod:`compat.seeded`). Compared are the losses, accuracies and other numbers of the evaluation that
+both print, in their order, by the largest difference relative to the number. It exits with 1 if
+``migrate`` said that nothing is left of a program that then fails or gives other numbers. Results
+go into ``compat/programs_migrated.json``; a table of ``compat/MIGRATED.md`` shows them.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from compat import programs
+from compat.programs_list import PROGRAMS
+
+RESULTS = os.path.join(programs.HERE, "programs_migrated.json")
+PAGE = os.path.join(programs.HERE, "MIGRATED.md")
+BEGIN, END = "<!-- programs: begin -->\n", "<!-- programs: end -->\n"
+CLOSE = 1e-4
+_NUMBER = re.compile(
+    r"(?i)((?:\w*(?:loss|acc|auc|mse|mae|precision|recall|f1|perplexity)\w*)(?: for final step)?)"
+    r"[\"']?\s*[:=(]?\s*(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|nan)\b"
+)
+#: Without these, oneDNN's kernels differ from run to run, and Keras is Keras 3.
+_VARIABLES = {
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "TF_ENABLE_ONEDNN_OPTS": "0",
+    "TF_USE_LEGACY_KERAS": "1",
+}
+
+
+def migrate(folder):
+    """(exit code, how many uses are rewritten, the lines of what is left) of a repository."""
+    command = [sys.executable, "-m", "tpudist", "migrate", folder, "--to", "latest", "--write"]
+    done = subprocess.run(
+        command + ["--report", "json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=os.path.dirname(programs.HERE)),
+    )
+    if done.returncode > 2 or not done.stdout:
+        raise SystemExit("migrate: %s" % done.stderr.decode("utf-8")[-2000:])
+    files = json.loads(done.stdout)["files"]
+    return {
+        "code": done.returncode,
+        "rewritten": {os.path.relpath(f["path"], folder): len(f["rewritten"]) for f in files},
+        "left": {
+            os.path.relpath(f["path"], folder): [
+                "%d: %s: %s; %s" % (u["line"], u["rule"], u["seen"], u["instead"])
+                for u in f["left"]
+            ]
+            + (["refused: " + f["refused"]] if f["refused"] else [])
+            for f in files
+            if f["left"] or f["refused"]
+        },
+    }
+
+
+def execute(when, program, folder, work):
+    """{"status", "said", "numbers", "files"} of a program that runs in a copy of its repository."""
+    found = {"status": "", "said": "", "numbers": [], "files": []}
+    out = tempfile.mkdtemp(dir=work)
+    for path, given in zip(program.files.split(" ;; "), program.arguments.split(" ;; ")):
+        place = os.path.join(folder, path)
+        if path.endswith(".ipynb"):
+            place = programs.script(folder, path, {}, out)
+        words = given.format(out=out, data=work, source=folder).split()
+        for i, word in enumerate(words):
+            if word.startswith("here:"):
+                words[i] = word[len("here:") :]
+                shutil.copy(os.path.join(work, words[i]), os.path.dirname(place))
+        environ = dict(programs.environment(folder, program.path, work), **_VARIABLES)
+        environ["SEEN_FILES"] = os.path.join(out, "files")
+        log = os.path.join(out, "log")
+        try:
+            with open(log, "wb") as said:
+                code = subprocess.run(
+                    [sys.executable, "-m", "compat.seeded", when, program.tpu, place, *words],
+                    cwd=os.path.dirname(place),
+                    env=environ,
+                    timeout=programs.LIMIT,
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=subprocess.STDOUT,
+                ).returncode
+        except subprocess.TimeoutExpired:
+            found["status"], found["said"] = "slow", "more than %d s" % programs.LIMIT
+            return found
+        with open(log, encoding="utf-8", errors="replace") as file:
+            lines = file.read().strip().split("\n")
+        found["status"] = "runs"
+        found["numbers"] += numbers(lines)
+        if os.path.exists(environ["SEEN_FILES"]):
+            with open(environ["SEEN_FILES"], encoding="utf-8") as file:
+                paths = [line.strip() for line in file]
+            found["files"] += [
+                os.path.relpath(each, folder) for each in paths if each.startswith(folder + os.sep)
+            ]
+        if code:
+            found["status"], found["said"] = programs.failure(lines)
+            shutil.copy(log, os.path.join(work, "%s-%s.log" % (os.path.basename(place), when)))
+            break
+    shutil.rmtree(out)
+    return found
+
+
+def numbers(lines):
+    """[(what, number)] that lines print; of a line that is written over and over, its last."""
+    found = []
+    for line in lines:
+        each = {}
+        for what, number in _NUMBER.findall(line):
+            each[what.lower()] = float(number)
+        found += each.items()
+    return found
+
+
+def difference(before, after):
+    """The largest relative difference of two lists of numbers; None if they name other things."""
+    if [what for what, _ in before] != [what for what, _ in after]:
+        return None
+    return max(
+        (abs(one - two) / max(abs(one), 1e-6) for (_, one), (_, two) in zip(before, after)),
+        default=0.0,
+    )
+
+
+def run(name, mirrors, work):
+    """The result of a program."""
+    program = PROGRAMS[name]
+    source, revision = programs.fetch(program.repository, program.date, mirrors, work)
+    place = os.path.join(work, "migrated", name.replace(" ", "_").replace(",", ""))
+    shutil.rmtree(place, ignore_errors=True)
+    folder = os.path.join(place, os.path.basename(source))
+    shutil.copytree(source, folder)
+    if program.clones:
+        other = programs.fetch(program.clones, program.date, mirrors, work)[0]
+        shutil.copytree(other, os.path.join(folder, os.path.basename(other)))
+    for path in program.files.split(" ;; "):
+        edit(os.path.join(folder, path), program.lines)
+    if is_mirrored(folder, program):
+        program = program._replace(tpu="virtual:2")
+    before = execute("before", program, folder, work)
+    told = migrate(folder)
+    after = execute("after", program, folder, work)
+    used = set(before["files"]) | set(program.files.split(" ;; "))
+    left = [path + ":" + each for path in sorted(used) for each in told["left"].get(path, ())]
+    return {
+        "revision": revision,
+        "rewritten": sum(told["rewritten"].get(path, 0) for path in used),
+        "left": left,
+        "before": before["status"],
+        "after": after["status"],
+        "said": after["said"] or before["said"],
+        "numbers": len(before["numbers"]),
+        "difference": difference(before["numbers"], after["numbers"]),
+    }
+
+
+def is_mirrored(folder, program):
+    """Whether a program makes a TPUStrategy, which MirroredStrategy stands for afterwards.
+
+    Each of its replicas computes apart, so that two have to do.
+    """
+    texts = []
+    for path in program.files.split(" ;; "):
+        with open(os.path.join(folder, path), encoding="utf-8") as file:
+            texts.append(file.read())
+    return any("TPUStrategy(" in text for text in texts)
+
+
+def edit(path, lines):
+    """Writes lines of a program otherwise, in a notebook too."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for old, new in lines.items():
+        if path.endswith(".ipynb"):
+            old, new = (json.dumps(each)[1:-1] for each in (old, new))
+        text = text.replace(old, new)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def is_silent_fault(result):
+    """Whether nothing was told of a program that fails, or gives other numbers."""
+    if result["before"] != "runs" or result["left"]:
+        return False
+    return (
+        result["after"] != "runs" or result["difference"] is None or (result["difference"] > CLOSE)
+    )
+
+
+def table(found):
+    """The table of results, and below it what is told of each program."""
+    rows = [
+        "| program | revision | uses rewritten | told | before | after | numbers | difference |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    told = []
+    for name, each in found.items():
+        close = each["difference"]
+        differs = "other numbers" if close is None else "%.1e" % close
+        cells = [name, each["revision"][:10], each["rewritten"], len(each["left"])]
+        cells += [each["before"], each["after"], each["numbers"]]
+        cells.append(differs if each["after"] == "runs" and each["numbers"] else "")
+        rows.append("| %s |" % " | ".join(map(str, cells)))
+        if each["said"]:
+            told.append("* %s: `%s`" % (name, each["said"].replace("`", "'")))
+        told += ["* %s: %s" % (name, line) for line in each["left"]]
+    right = [
+        each
+        for each in found.values()
+        if each["after"] == "runs" and (each["difference"] or 0.0) <= CLOSE
+    ]
+    wrong = [name for name, each in found.items() if is_silent_fault(each)]
+    head = (
+        "%d programs; %d run after it with the same numbers. Nothing is told of, and not right: %s."
+    )
+    return "%s\n\n%s\n\nWhat was told, and what failed:\n\n%s\n" % (
+        head % (len(found), len(right), ", ".join(wrong) or "none"),
+        "\n".join(rows),
+        "\n".join(told) or "Nothing.",
+    )
+
+
+def write_page(found):
+    """Writes the table between its marks in MIGRATED.md."""
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    above, _, rest = text.partition(BEGIN)
+    below = rest.partition(END)[2]
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(above + BEGIN + table(found) + END + below)
+
+
+def main(arguments):
+    """Runs what the arguments name, and writes results; the exit code."""
+    options = programs.parsed(argparse.ArgumentParser(), arguments)
+    wrong = []
+    for name in options.only or PROGRAMS:
+        result = run(name, options.mirrors, options.work)
+        print("%s: %s" % (name, json.dumps(result)), flush=True)
+        found = {}
+        if os.path.exists(RESULTS):
+            with open(RESULTS, encoding="utf-8") as file:
+                found = json.load(file)
+        found[name] = result
+        with open(RESULTS, "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1)
+            file.write("\n")
+        write_page({name: found[name] for name in PROGRAMS if name in found})
+        if is_silent_fault(result):
+            wrong.append(name)
+    for name in wrong:
+        print("nothing was told of %s, which is not right" % name)
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

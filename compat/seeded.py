@@ -1,0 +1,105 @@
+"""Runs a program with the same random seeds each time: before it is migrated, or after.
+
+    python -m compat.seeded before TPU FILE [ARGUMENT ...]
+    python -m compat.seeded after TPU FILE [ARGUMENT ...]
+
+Before, it is ``tpudist run --tpu TPU FILE``. After, it is ``python FILE`` with plain TensorFlow
+and tf_keras. A TPU that plain TensorFlow is asked for is there as MirroredStrategy, one logical
+CPU a core: tpudist is not loaded but by a program that imports it.
+"""
+
+import os
+import random
+import re
+import runpy
+import sys
+
+SEED = 1
+
+
+def seed():
+    """Seeds Python, NumPy and each graph that is made from now on."""
+    import numpy
+    import tensorflow as tf
+    from tensorflow.python.framework import ops
+
+    unseeded = ops.Graph.__init__
+
+    def seeded(graph, *args, **kwargs):
+        unseeded(graph, *args, **kwargs)
+        graph.seed = SEED
+
+    ops.Graph.__init__ = seeded
+    random.seed(SEED)
+    numpy.random.seed(SEED)
+    tf.random.set_seed(SEED)
+    tf.get_logger().setLevel("INFO")  # where Estimators print their losses
+
+
+def note_files(path):
+    """Writes the names of the Python files that are read from now on into a file."""
+    file = open(path, "a", encoding="utf-8")  # open until the process ends
+
+    def note(event, arguments):
+        if event == "open" and str(arguments[0]).endswith(".py"):
+            file.write("%s\n" % os.path.abspath(arguments[0]))
+            file.flush()
+
+    sys.addaudithook(note)
+
+
+def mirror(cores):
+    """Replaces the TPU's names in plain TensorFlow by MirroredStrategy on logical CPUs."""
+    import tensorflow as tf
+
+    class Resolver:
+        def __init__(self, *args, **kwargs):
+            pass
+
+        def connect(self, *args, **kwargs):
+            return self
+
+        def __getattr__(self, name):
+            return lambda *args, **kwargs: ""
+
+    class Strategy(tf.distribute.MirroredStrategy):
+        def __init__(self, *args, **kwargs):
+            super().__init__(["CPU:%d" % core for core in range(cores)])
+
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0],
+        [tf.config.LogicalDeviceConfiguration() for _ in range(cores)],
+    )
+    nothing = lambda *args, **kwargs: None  # noqa: E731
+    Resolver.connect = staticmethod(lambda *args, **kwargs: Resolver())
+    for each in (tf, tf.compat.v1, tf.compat.v2):
+        each.distribute.TPUStrategy = each.distribute.experimental.TPUStrategy = Strategy
+        each.distribute.cluster_resolver.TPUClusterResolver = Resolver
+        each.config.experimental_connect_to_cluster = nothing
+        each.config.experimental_connect_to_host = nothing
+        each.tpu.experimental.initialize_tpu_system = nothing
+        each.tpu.experimental.shutdown_tpu_system = nothing
+
+
+def main(arguments):
+    """Runs what the arguments name."""
+    when, tpu, file, *rest = arguments
+    seed()
+    if "SEEN_FILES" in os.environ:
+        note_files(os.environ["SEEN_FILES"])
+    if when == "before":
+        sys.argv = ["tpudist", "run", "--tpu", tpu, file, *rest]
+        runpy.run_module("tpudist", run_name="__main__", alter_sys=True)
+    else:
+        with open(file, encoding="utf-8") as opened:
+            text = opened.read()
+        os.environ["TPUDIST_TPU"] = tpu
+        if re.search(r"TPUStrategy\(", text):
+            mirror(int(tpu.partition(":")[2] or 8))
+        sys.argv = [file, *rest]
+        sys.path[0] = os.path.dirname(os.path.abspath(file))
+        runpy.run_path(file, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
