@@ -24,7 +24,7 @@ def main():
         model.model_fn, config=config, train_batch_size=8, params={}
     )
     estimator.train(model.input_fn, max_steps=4)
-    print("%.6f" % estimator.get_variable_value("dense/kernel").sum())
+    print("%.6f" % estimator.get_variable_value("weights").sum())
 
 
 if __name__ == "__main__":
@@ -44,7 +44,8 @@ def input_fn(params):
 
 def model_fn(features, labels, mode, params):
     features.set_shape([features.shape[0].value, 2])
-    predicted = tf.layers.dense(features, 1, kernel_initializer=tf.ones_initializer())
+    weights = tf.get_variable("weights", [2, 1], initializer=tf.ones_initializer())
+    predicted = tf.matmul(features, weights)
     loss = tf.losses.mean_squared_error(labels, predicted)
     optimizer = tf.train.GradientDescentOptimizer(HPARAMS.rate)
     optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)
