@@ -18,18 +18,18 @@ SEED = 1
 
 
 def seed():
-    """Seeds Python, NumPy and each graph that is made from now on."""
+    """Seeds Python, NumPy and every graph that has no seed of its own."""
     import numpy
     import tensorflow as tf
     from tensorflow.python.framework import ops
 
-    unseeded = ops.Graph.__init__
+    seed_of = ops.Graph.seed  # an Estimator sets that of its graph to None
 
-    def seeded(graph, *args, **kwargs):
-        unseeded(graph, *args, **kwargs)
-        graph.seed = SEED
+    def seeded(graph):
+        found = seed_of.fget(graph)
+        return SEED if found is None else found
 
-    ops.Graph.__init__ = seeded
+    ops.Graph.seed = property(seeded, seed_of.fset)
     random.seed(SEED)
     numpy.random.seed(SEED)
     tf.random.set_seed(SEED)

@@ -43,11 +43,16 @@ _STRATEGY = re.compile(
     rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
     rb"|\bdistribute="
 )
-_SESSION = r"""\b(Session|InteractiveSession|MonitoredTrainingSession)(["'][)\]])?\("""
+#: What TensorFlow does in graphs alone, or raises where eager execution is on.
+_SESSION = (
+    r"""\b(Session|InteractiveSession|(Singular)?Monitored(Training)?Session)(["'][)\]])?\("""
+    r"|\b(test|cached|managed)_session\(|\bself\.session\(|\btf\.(gradients|placeholder)\("
+)
+_SESSION_WORDS = ("Session", "session(", "gradients(", "placeholder(")
 #: {what is asked of a file's text: (words of which it has one then, a pattern)}.
 _SAYS = {
-    "graph": (("Session", "Graph("), re.compile(_SESSION + r"|\btf\.Graph\(")),
-    "sessions": (("Session",), re.compile(_SESSION)),
+    "graph": ((*_SESSION_WORDS, "Graph("), re.compile(_SESSION + r"|\btf\.Graph\(")),
+    "sessions": (_SESSION_WORDS, re.compile(_SESSION)),
     "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
     "tpu": (
         ("TPUStrategy", "tpu_strategy"),
