@@ -153,21 +153,27 @@ def environment(folder, path, work):
     )
 
 
-def execute(python, program, folder, place, given, out, work):
-    """(status, what was said last) of one file."""
+def execute(python, program, folder, place, given, out, work, start=None, variables=()):
+    """(status, what was said last) of one file.
+
+    Args:
+      start: what a Python is told before the file; ``tpudist run`` if it is None.
+      variables: more of the environment.
+    """
     words = given.format(out=out, data=work, source=folder).split()
     for i, word in enumerate(words):
         if word.startswith("here:"):  # a file that has to be in the program's folder
             words[i] = word[len("here:") :]
             shutil.copy(os.path.join(work, words[i]), os.path.dirname(place))
-    command = [python, "-m", "tpudist", "run", "--tpu", program.tpu, place] + words
-    log = os.path.join(work, "%s.log" % os.path.basename(place))
+    start = ["-m", "tpudist", "run", "--tpu", program.tpu] if start is None else start
+    command = [python, *start, place, *words]
+    log = log_of(place, work)
     try:
         with open(log, "wb") as said:
             done = subprocess.run(
                 command,
                 cwd=os.path.dirname(place),
-                env=environment(folder, program.path, work),
+                env=dict(environment(folder, program.path, work), **dict(variables)),
                 timeout=LIMIT,
                 stdin=subprocess.DEVNULL,
                 stdout=said,
@@ -179,6 +185,11 @@ def execute(python, program, folder, place, given, out, work):
         return "runs", ""
     with open(log, encoding="utf-8", errors="replace") as file:
         return failure(file.read().strip().split("\n"))
+
+
+def log_of(place, work):
+    """Where the output of a file is, once it has run."""
+    return os.path.join(work, "%s.log" % os.path.basename(place))
 
 
 def failure(lines):

@@ -67,49 +67,23 @@ def migrate(folder):
 
 def execute(when, program, folder, work):
     """{"status", "said", "numbers", "files"} of a program that runs in a copy of its repository."""
-    found = {"status": "", "said": "", "numbers": [], "files": []}
-    out = tempfile.mkdtemp(dir=work)
-    for path, given in zip(program.files.split(" ;; "), program.arguments.split(" ;; ")):
-        place = os.path.join(folder, path)
-        if path.endswith(".ipynb"):
+    found = {"status": "", "said": "", "numbers": [], "files": set()}
+    start = ["-m", "compat.seeded", when, program.tpu]
+    with tempfile.TemporaryDirectory(dir=work) as out:
+        read = os.path.join(out, "files")
+        for path, given in zip(program.files.split(" ;; "), program.arguments.split(" ;; ")):
             place = programs.script(folder, path, {}, out)
-        words = given.format(out=out, data=work, source=folder).split()
-        for i, word in enumerate(words):
-            if word.startswith("here:"):
-                words[i] = word[len("here:") :]
-                shutil.copy(os.path.join(work, words[i]), os.path.dirname(place))
-        environ = dict(programs.environment(folder, program.path, work), **_VARIABLES)
-        environ["SEEN_FILES"] = os.path.join(out, "files")
-        log = os.path.join(out, "log")
-        try:
-            with open(log, "wb") as said:
-                code = subprocess.run(
-                    [sys.executable, "-m", "compat.seeded", when, program.tpu, place, *words],
-                    cwd=os.path.dirname(place),
-                    env=environ,
-                    timeout=programs.LIMIT,
-                    stdin=subprocess.DEVNULL,
-                    stdout=said,
-                    stderr=subprocess.STDOUT,
-                ).returncode
-        except subprocess.TimeoutExpired:
-            found["status"], found["said"] = "slow", "more than %d s" % programs.LIMIT
-            return found
-        with open(log, encoding="utf-8", errors="replace") as file:
-            lines = file.read().strip().split("\n")
-        found["status"] = "runs"
-        found["numbers"] += numbers(lines)
-        if os.path.exists(environ["SEEN_FILES"]):
-            with open(environ["SEEN_FILES"], encoding="utf-8") as file:
-                paths = [line.strip() for line in file]
-            found["files"] += [
-                os.path.relpath(each, folder) for each in paths if each.startswith(folder + os.sep)
-            ]
-        if code:
-            found["status"], found["said"] = programs.failure(lines)
-            shutil.copy(log, os.path.join(work, "%s-%s.log" % (os.path.basename(place), when)))
-            break
-    shutil.rmtree(out)
+            found["status"], found["said"] = programs.execute(
+                sys.executable, program, folder, place, given, out, work, start,
+                dict(_VARIABLES, SEEN_FILES=read),
+            )  # fmt: skip
+            with open(programs.log_of(place, work), encoding="utf-8", errors="replace") as file:
+                found["numbers"] += numbers(file)
+            if found["status"] != "runs":
+                break
+        if os.path.exists(read):
+            with open(read, encoding="utf-8") as file:
+                found["files"] = {os.path.relpath(line.strip(), folder) for line in file}
     return found
 
 
@@ -152,7 +126,7 @@ def run(name, mirrors, work):
     before = execute("before", program, folder, work)
     told = migrate(folder)
     after = execute("after", program, folder, work)
-    used = set(before["files"]) | set(program.files.split(" ;; "))
+    used = before["files"].union(program.files.split(" ;; "))
     left = [path + ":" + each for path in sorted(used) for each in told["left"].get(path, ())]
     return {
         "revision": revision,

@@ -1,4 +1,4 @@
-"""Where uses stand in the user's file: before the steps so far, and in the cells of a notebook."""
+"""Places are mapped back to the user's own file, over earlier steps and the cells of a notebook."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Places:
 
 
 def set_aside(places: Places, source: Source) -> list[outcomes.Use]:
-    """The uses that are left because a notebook's line is not read as Python.
+    """A use for each line of a notebook that has a legacy name and is no Python.
 
     Args:
       places: of the file, which no step has changed.

@@ -44,15 +44,15 @@ _STRATEGY = re.compile(
     rb"|\bdistribute="
 )
 #: What TensorFlow does in graphs alone, or raises where eager execution is on.
-_SESSION = (
+_OF_GRAPHS = (
     r"""\b(Session|InteractiveSession|(Singular)?Monitored(Training)?Session)(["'][)\]])?\("""
     r"|\b(test|cached|managed)_session\(|\bself\.session\(|\btf\.(gradients|placeholder)\("
 )
-_SESSION_WORDS = ("Session", "session(", "gradients(", "placeholder(")
+_WORDS_OF_GRAPHS = ("Session", "session(", "gradients(", "placeholder(")
 #: {what is asked of a file's text: (words of which it has one then, a pattern)}.
 _SAYS = {
-    "graph": ((*_SESSION_WORDS, "Graph("), re.compile(_SESSION + r"|\btf\.Graph\(")),
-    "sessions": (_SESSION_WORDS, re.compile(_SESSION)),
+    "graph": ((*_WORDS_OF_GRAPHS, "Graph("), re.compile(_OF_GRAPHS + r"|\btf\.Graph\(")),
+    "sessions": (_WORDS_OF_GRAPHS, re.compile(_OF_GRAPHS)),
     "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
     "tpu": (
         ("TPUStrategy", "tpu_strategy"),

@@ -80,7 +80,7 @@ def _add(words: Words, more: Iterable[tuple[str, set[tuple[str, str]]]]) -> None
 
 
 def _add_members(words: Words, theirs: Words) -> None:
-    """Adds what a module has: it is asked for as an attribute."""
+    """Adds the words of an imported module, which a file reads as its attributes."""
     _add(words, (("." + word, theirs[word]) for word in _names(theirs)))
 
 
@@ -134,7 +134,7 @@ def _below_tensorflow(full: str) -> str | None:
 
 
 def _assigned(nodes: walks.Nodes) -> Iterator[tuple[str, Any]]:
-    """(word, value) of the assignments of a file, and of its parameters with a default."""
+    """Yields (word, value) of each assignment, loop, and parameter with a default."""
     for node in nodes.of(*_ASSIGNING):
         for target in node.targets if type(node) is ast.Assign else [node.target]:
             yield from _targets(target, node.value)

@@ -61,14 +61,11 @@ DESCRIPTIONS = {
     "strategy": "a strategy",
     "extended": "a strategy's extended",
     "context": "a replica context",
-    "steps_context": "the context of run_steps_on_dataset",
     "resolver": "a cluster resolver",
     "dataset": "a distributed dataset",
     "function_dataset": "a distributed dataset",
     "numpy_iterator": "a strategy's iterator",
     "strategy_iterator": "a strategy's iterator",
-    "iterator": "an iterator",
-    "loop": "the result of run_steps_on_dataset",
     "optimizer": "an optimizer of tf.train",
 }
 

@@ -88,7 +88,8 @@ def add(made: Rule) -> None:
 
 
 def load() -> list[Rule]:
-    """All rules, in order, as a list of Rule."""
-    for name in _MODULES:
-        importlib.import_module("%s.%s" % (__name__, name))
-    return list(_RULES)
+    """All rules, in the order of `_MODULES`, whichever of these was imported first."""
+    names = ["%s.%s" % (__name__, name) for name in _MODULES]
+    for name in names:
+        importlib.import_module(name)
+    return sorted(_RULES, key=lambda each: names.index(each.apply.__module__))

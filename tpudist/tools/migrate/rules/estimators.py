@@ -44,7 +44,7 @@ def files(codebase: CodeBase, names: Mapping[str, str], second: Iterable[str]) -
 
 
 def tell(plan: Plan, name: str) -> None:
-    """Says once in a file with such a name that its program keeps it."""
+    """Tells, once in each file that names a TPUEstimator, where its program is now."""
     if name:
         node = next(filter(is_of_tensorflow, plan.module.imports), plan.module.tree.body[0])
         instead = 'pip install "tpudist[legacy]" where it runs'

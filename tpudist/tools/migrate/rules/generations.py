@@ -27,7 +27,8 @@ _OF_1 = frozenset(("tf", name) for name in surfaces.FIRST_GENERATION)
 def sessions(use: Use) -> None:
     """Sessions stay, with ``tf.disable_v2_behavior()`` where the program starts.
 
-    Its ``tf`` becomes ``tf.compat.v1``, which has Sessions; turning them into eager code is a
+    So do ``tf.placeholder``, ``tf.gradients`` and the session of a test case, which need a graph
+    too. Its ``tf`` becomes ``tf.compat.v1``, which has Sessions; turning them into eager code is a
     rewrite of the program. A program that makes its own ``tf.Graph()``, or chooses between graphs
     and eager execution itself, has no need of the call.
     """

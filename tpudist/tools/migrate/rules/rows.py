@@ -34,7 +34,7 @@ def _row(
     left: Names | None = None,
     why: str = "",
 ) -> None:
-    """Adds the rule of a row.
+    """Adds a rule that gives names another spelling, or tells that they have none.
 
     Args:
       name, step, note, text: as of `Rule`.

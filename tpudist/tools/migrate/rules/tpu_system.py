@@ -71,7 +71,7 @@ def _statement(use: Use) -> Any:
 
 
 def _resolver(use: Use) -> str | None:
-    """The only name that a resolver has where the use is: a variable or ``self.name``; or None."""
+    """The one variable or ``self.name`` that holds a resolver there; None if it is not just one."""
     scope = use.module.scope(use.node)
     found: set[str] = set()
     while scope.parent is not None and not found:
