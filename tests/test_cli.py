@@ -1,5 +1,6 @@
 """The command line: verbs, exit codes, messages, and whose arguments are whose."""
 
+import os
 import subprocess
 import sys
 import types
@@ -251,3 +252,12 @@ def test_constraints_are_the_rows_of_the_matrix(capsys):
     first, *pins = capsys.readouterr().out.splitlines()
     assert first.startswith("# TensorFlow 1.15, on Python 3.7: pip install -c ")
     assert pins == [row.requirement, *row.constraints] and "protobuf==3.20.3" in pins
+
+
+def test_a_reader_that_has_enough_ends_it_without_a_word():
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "tpudist", "migrate", "--list-rules"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")

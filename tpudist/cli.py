@@ -214,7 +214,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if is_process and options.verb is migrate:
         gc.disable()  # it ends then: nobody needs what a last look through all objects frees
     try:
-        return options.verb(options)
+        code = options.verb(options)
+        if is_process:
+            sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # who reads the output has enough of it, such as ``| head``
+        if not is_process or options.verb is run:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except TpudistError as error:
         if os.environ.get("TPUDIST_TRACEBACK", "0") not in ("", "0"):
             raise
