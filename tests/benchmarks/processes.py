@@ -20,6 +20,8 @@ def environment(device=None):
         for name, value in os.environ.items()
         if not name.startswith("TPU") or name == "TPUDIST_LIBTPU"
     }
+    # An installed package has its bytecode: no first step may compile its sources again.
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)
     environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
     if device is None:
         environ["CUDA_VISIBLE_DEVICES"] = "-1"
