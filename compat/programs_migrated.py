@@ -88,9 +88,14 @@ def execute(when, program, folder, work):
 
 
 def numbers(lines):
-    """[(what, number)] that lines print; of a line that is written over and over, its last."""
+    """[(what, number)] that lines print; of a line that is written over and over, its last.
+
+    Keras' bar of progress is written as often as there is time, until nothing is left (ETA).
+    """
     found = []
     for line in lines:
+        if "ETA:" in line.rpartition("\b")[2]:
+            continue
         each = {}
         for what, number in _NUMBER.findall(line):
             each[what.lower()] = float(number)

@@ -64,13 +64,14 @@ def adam():
     return tf1.train.AdamOptimizer(0.1)
 
 
-@pytest.mark.parametrize("towers", [1, 8])
+@pytest.mark.parametrize("towers", [pytest.param(1, marks=pytest.mark.slow), 8])
 @pytest.mark.parametrize("kind", ["reduce_mean", "losses.mean", "losses.sum"])
 def test_equals_one_device_on_the_global_batch(mode, towers, kind):
     found = on_towers(mode, strategy_of(towers), descent, kind)
     close(found, one_device(descent, kind), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_adam_equals_one_device(mode):
     close(
         on_towers(mode, strategy_of(4), adam, "losses.mean", 3),
@@ -79,6 +80,7 @@ def test_adam_equals_one_device(mode):
     )
 
 
+@pytest.mark.slow
 def test_outside_of_a_loop_of_steps(graph):
     distribution = strategy_of(8)
     with distribution.scope():

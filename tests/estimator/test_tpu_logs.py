@@ -113,6 +113,7 @@ def test_an_exported_model_is_served(tmp_path):
     np.testing.assert_allclose(values, harness.X[:5].dot(w) + b, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_train_and_evaluate_exports_the_model(tmp_path):
     est = harness.estimator(
         tmp_path, harness.exported_model_fn, export_to_tpu=False, save_checkpoints_steps=4

@@ -71,6 +71,7 @@ def test_several_steps_per_execution():
     harness.same_weights(many, one)
 
 
+@pytest.mark.slow
 def test_a_validation_set_is_evaluated():
     make, compiled, data = NETS["conv"]
     histories = []

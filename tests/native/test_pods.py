@@ -181,6 +181,7 @@ def test_one_step_needs_no_first_values(pod):
     assert not [node for node in nodes(pod.graph) if node.op in ("While", "NextIteration")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not versions.HAS_INPUT_LIB, reason="TensorFlow 1.13 has no distributed datasets"
 )
@@ -201,6 +202,7 @@ def test_a_distributed_dataset_is_read_by_each_host(pod):
     assert {node.attr["N"].i for node in of_kind(pod, "TPUReplicatedInput")} == {pod.cores}
 
 
+@pytest.mark.slow
 def test_host_calls_leave_the_program(pod):
     native_tpu = tf.compat.v1.tpu if versions.TPU_IN_PYTHON else tf.contrib.tpu
     strategy = TPUStrategy20(pod.resolver)

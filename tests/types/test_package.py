@@ -12,6 +12,7 @@ from tests.types import checkers
 from tpudist.dropin import stubs
 
 
+@pytest.mark.slow
 def test_mypy_accepts_the_package():
     process = subprocess.run(
         [sys.executable, "-m", "mypy", "--no-error-summary"],

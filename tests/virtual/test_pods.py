@@ -44,6 +44,7 @@ def traced(cores):
     return nodes, len({id(part) for part in distributed.components(weights[0])})
 
 
+@pytest.mark.slow
 def test_a_step_grows_with_the_cores_at_most():
     (few, _), (many, stored) = traced(8), traced(264)
     assert stored == 1

@@ -67,6 +67,7 @@ def test_prepare(made, tmp_path):
     assert os.path.exists(os.path.join(first.scripts, "python")) or os.name == "nt"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", ["marker", "json", "key", "python"])
 def test_what_is_not_ready(made, tmp_path, spoil):
     folder = tmp_path / "9.1"

@@ -123,6 +123,7 @@ def test_while_the_command_runs(table):
     assert "interrupted" in lines[0] and "9.1.0" in lines[0] and "not run" in lines[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "patch",
     [SHOWN_AT_ONCE, SHOWN_AT_ONCE + SEEN_EARLY, SHOWN_AT_ONCE + SEEN_LATE, TOO_LATE],

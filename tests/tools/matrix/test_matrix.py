@@ -33,6 +33,7 @@ def test_environments_are_kept_and_code_changes_need_no_new_one(matrix, machine)
     assert code == 0 and "setting up" not in said and "9.1.0 2 " in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["metadata", "with", "fresh", "interrupted"])
 def test_environments_are_made_anew(matrix, machine, change):
     matrix("--releases", "9.1")
@@ -81,6 +82,7 @@ def test_fail_fast_names_what_was_not_run(matrix):
     assert code == 1 and "not run" in table_of(said)["9.2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "release, words",
     [
@@ -131,6 +133,7 @@ def test_a_folder_of_scripts_needs_no_project(matrix, machine):
     assert code == 0, said
 
 
+@pytest.mark.slow
 def test_several_at_once_are_shown_one_by_one(matrix):
     """Each waits for the other: they do run at once."""
     waits = (
@@ -151,6 +154,7 @@ def test_fail_fast_of_several_at_once(matrix):
     assert code == 2 and "not run" in table_of(said)["9.2"]
 
 
+@pytest.mark.slow
 def test_drawn_releases_can_be_drawn_again(matrix):
     code, said = matrix("--releases", "9.3,9.4,9.5", "--random", "1", "--", "python", "-c", "pass")
     seed, name = re.search(r"== drawn with --seed (\d+): (9.[12])\n", said).groups()

@@ -109,6 +109,7 @@ def test_distance(base, value, distance):
     assert math.isnan(found) if distance is None else found == distance
 
 
+@pytest.mark.slow
 def test_many_releases_and_curves_still_draw():
     many = {"r2_%d" % i: [value * (1 + i) for value in LINE] for i in range(12)}
     steps = {"2.%d" % i: 0 for i in range(1, 12)}

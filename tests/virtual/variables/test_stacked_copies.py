@@ -79,7 +79,7 @@ def seen(outputs, variable):
 
 @pytest.mark.parametrize("in_function", [False, True], ids=["eager", "function"])
 @pytest.mark.parametrize("how", sorted(METHODS))
-@pytest.mark.parametrize("index", [0, 2])
+@pytest.mark.parametrize("index", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_a_copy_is_a_variable(index, how, in_function):
     strategy, variable = with_stacked_copies()
     copy = strategy.experimental_local_results(variable)[index]

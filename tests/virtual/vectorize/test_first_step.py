@@ -110,6 +110,7 @@ def test_the_copies_of_a_split_variable_have_names_and_values_of_their_own():
     assert [float(part) for part in parts] == [1.0, 2.0, 3.0, 4.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cores, inlined", [(2, True), (32, False)])
 def test_functions_of_many_loops_are_optimised_once(cores, inlined):
     """Loops that are done once per replica stay calls, where there are many of them."""

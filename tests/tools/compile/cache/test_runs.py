@@ -136,6 +136,7 @@ def test_an_unchanged_run_is_repeated_without_tensorflow(run, project):
     assert run(ANOTHER="1") == "long"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_changed_file_is_noticed(run, project, what):
     assert run() == "long"
@@ -152,6 +153,7 @@ def test_another_option_is_another_run(option):
     assert runs._path(options) != before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line, why",
     [

@@ -83,6 +83,7 @@ def test_the_program_is_written(script, with_compiler, tmp_path, capsys):
     capsys.readouterr()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pod, shape, replicas",
     [("v3-32", "v3:4x4", 32), ("v4-32", "v4:2x2x4", 16), ("v5e:4x8", "v5e:4x8", 32)],

@@ -100,6 +100,7 @@ def test_memory_counted_by_hand(compiled, fast):
     assert sizes == sorted(sizes, reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int8", "bool", "int32", "uint8"])
 def test_the_padding_of_arguments_agrees_with_the_compiler(compiled, dtype):
     """tpudist counts the parts, and libtpu the sum."""
@@ -197,6 +198,7 @@ def test_a_split_variable_comes_out_split(compiled):
     assert found.memory.aliased == SIZE // 2 + SIZE
 
 
+@pytest.mark.slow
 def test_assigning_saves_nothing_and_the_report_says_so(compiled):
     def assign(strategy, images, weight):
         return strategy.experimental_assign_to_logical_device(images, 1), weight
@@ -208,6 +210,7 @@ def test_assigning_saves_nothing_and_the_report_says_so(compiled):
     assert not any("saves no memory" in each for each in plain.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, replicas, fits", [("v4-8", 4, True), ("v5e:2x4", 8, False)])
 def test_a_chip_of_two_cores_has_the_memory_of_both(compiled, name, replicas, fits):
     """The program takes 18.3 GiB, more than a core of v4 has."""

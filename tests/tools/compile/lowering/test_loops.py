@@ -67,6 +67,7 @@ def test_loops_in_loops(compiled, strategy):
     assert sorted((each.trips, each.times) for each in found.cost.loops) == [(5, 7), (7, 1)]
 
 
+@pytest.mark.slow
 def test_training_steps_in_a_loop_cost_all_trips(compiled):
     strategy = harness.strategy(8)
     with strategy.scope():
