@@ -30,12 +30,13 @@ RESULTS = os.path.join(programs.HERE, "programs_equal.json")
 
 
 def steady(name):
-    """The program with what makes it deterministic."""
+    """The program with what makes it deterministic, where that is known."""
     program = PROGRAMS[name]
     arguments = program.arguments
-    for old, new in STEADY[name].items():
+    for old, new in STEADY.get(name, {}).items():
         arguments = arguments.replace(old, new)
-    return program._replace(arguments=arguments, lines=STEADY_LINES.get(name, {}))
+    lines = dict(program.lines, **STEADY_LINES.get(name, {}))
+    return program._replace(arguments=arguments, lines=lines)
 
 
 def train(python, name, native, mirrors, work, start=None):

@@ -4,7 +4,7 @@
 
 A program of :mod:`compat.programs_list` runs under ``tpudist run``, as it is; then its repository
 is migrated, and it runs by ``python FILE`` on plain TensorFlow of this Python, both seeded
-(:mod:`compat.seeded`). Compared are the losses, accuracies and other numbers of the evaluation that
+(:mod:`compat.seeded`) and, where :mod:`compat.programs_list` says how, without dropout and shuffles. Compared are the losses, accuracies and other numbers of the evaluation that
 both print, in their order, by the largest difference relative to the number. It exits with 1 if
 ``migrate`` said that nothing is left of a program that then fails or gives other numbers. Results
 go into ``compat/programs_migrated.json``; a table of ``compat/MIGRATED.md`` shows them.
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from compat import programs
+from compat import programs, programs_equal
 from compat.programs_list import PROGRAMS
 
 RESULTS = os.path.join(programs.HERE, "programs_migrated.json")
@@ -115,7 +115,7 @@ def difference(before, after):
 
 def run(name, mirrors, work):
     """The result of a program."""
-    program = PROGRAMS[name]
+    program = programs_equal.steady(name)
     source, revision = programs.fetch(program.repository, program.date, mirrors, work)
     place = os.path.join(work, "migrated", name.replace(" ", "_").replace(",", ""))
     shutil.rmtree(place, ignore_errors=True)

@@ -18,6 +18,9 @@ _ADDONS = ("copy the few lines you use; TensorFlow Addons, which took it over, "
            "ended in 2024")
 _KERAS_2_LAYERS = ("with Keras 3 tf.keras.layers.%s; or the package tf_keras, which brings the "
             "old functions back: tpudist doctor has the line to install it")
+_FORESTS = "the tensorflow_decision_forests package"
+_IO = "the tensorflow_io package, which took it over"
+_OPTIMIZED = "the tensorflow_model_optimization package"
 _STATS = "the tf.profiler, which replaced the statistics of tf.data"
 _TENSORRT = ("TensorFlow 2.17, the last release with TensorRT, or NVIDIA's own tools "
              "for a saved model")
@@ -29,21 +32,28 @@ _ESTIMATOR = ("tpudist run, which runs it unmodified on every release, or from t
               "model function, runs the steps and saves: with strategy.run it is another program")
 
 GONE = {
-    "contrib": "from tpudist.contrib import tensorflow as tf; it has "
-               "contrib.distribute, contrib.tpu and contrib.cluster_resolver; "
-               "other modules went with TensorFlow 1.15 and have no single "
-               "successor",
+    "contrib": "copy the few lines you use, or run it on TensorFlow 1.15, the last that has it; "
+               "from tpudist.contrib import tensorflow as tf has contrib.distribute, contrib.tpu "
+               "and contrib.cluster_resolver",
+    "contrib.all_reduce": "strategy.reduce, or a class of tf.distribute.CrossDeviceOps",
     "contrib.autograph": "tf.autograph",
+    "contrib.batching": "tf.nondifferentiable_batch_function",
+    "contrib.bayesflow": "tensorflow_probability",
+    "contrib.bigtable": _IO,
+    "contrib.boosted_trees": _FORESTS,
     "contrib.checkpoint": "tf.train.Checkpoint, which tracks lists and dicts "
                           "by itself",
+    "contrib.cloud": _IO,
     "contrib.cluster_resolver": "tf.distribute.cluster_resolver",
     "contrib.compiler": "tf.xla.experimental.compile, or "
                         "tf.function(jit_compile=True)",
+    "contrib.constrained_optimization": "the tensorflow_constrained_optimization package",
     "contrib.crf": _ADDONS,
     "contrib.cudnn_rnn": "tf.keras.layers.LSTM or GRU, which use cuDNN where "
                          "they can",
     "contrib.data": "tf.data.experimental, or the method of the same name on "
                     "tf.data.Dataset",
+    "contrib.decision_trees": _FORESTS,
     "contrib.distribute": "tf.distribute; tpudist covers TPUStrategy and the "
                           "tower functions around it",
     "contrib.distribute.CollectiveAllReduceStrategy":
@@ -59,40 +69,64 @@ GONE = {
     "contrib.estimator": _LOOP,
     "contrib.factorization": _LOOP,
     "contrib.feature_column": "tf.feature_column",
+    "contrib.ffmpeg": _IO,
     "contrib.framework": _SLIM % "arg_scope, get_variables and their kind",
     "contrib.graph_editor":
         "tf.recompute_grad, where it saved memory by computing activations again; else edit "
         "graph.as_graph_def() and tf.graph_util.import_graph_def(it, input_map=...)",
+    "contrib.hadoop": _IO,
+    "contrib.hooks": "tf.compat.v1.train.ProfilerHook",
+    "contrib.ignite": _IO,
     "contrib.image": _ADDONS,
     "contrib.integrate": "tfp.math.ode of tensorflow_probability, or "
                          "scipy.integrate",
+    "contrib.kafka": _IO,
     "contrib.keras": "tf.keras",
+    "contrib.kinesis": _IO,
     "contrib.gan": "pip install tensorflow_gan tensorflow_probability; tensorflow_gan carries "
                    "tf.contrib.gan on, by itself on TensorFlow 2.1 to 2.15 with Python 3.10 or "
                    "older, on any newer under tpudist run",
     "contrib.layers": _SLIM % "tf.contrib.layers as tf_slim.layers",
     "contrib.learn": _LOOP,
+    "contrib.libsvm": _IO,
     "contrib.lite": "tf.lite",
     "contrib.lookup": "tf.lookup",
     "contrib.losses": "tf.losses (tf.compat.v1.losses)",
+    "contrib.memory_stats": 'tf.config.experimental.get_memory_info("GPU:0")',
     "contrib.metrics": "tf.metrics (tf.compat.v1.metrics), or "
                        "pip install tf_slim for streaming_*",
     "contrib.mixed_precision": "tf.keras.mixed_precision; on TPUs use "
                                "tf.contrib.tpu.bfloat16_scope, which is covered",
+    "contrib.model_pruning": _OPTIMIZED,
+    "contrib.nccl": "strategy.reduce, with tf.distribute.NcclAllReduce",
     "contrib.nn": "tf.nn",
     "contrib.opt": _ADDONS,
+    "contrib.optimizer_v2": "the optimizer of the same name of tf.compat.v1.train",
     "contrib.predictor": "tf.saved_model.load, or tf.compat.v1.saved_model.load",
-    "contrib.quantize": "the tensorflow_model_optimization package",
+    "contrib.proto": "tf.io.decode_proto and tf.io.encode_proto",
+    "contrib.quantization": "tf.quantization",
+    "contrib.quantize": _OPTIMIZED,
+    "contrib.resampler": _ADDONS,
     "contrib.rnn": "tf.nn.rnn_cell, tf.nn.dynamic_rnn and tf.nn.static_rnn "
                    "(tf.compat.v1.nn); with Keras 3 the cells need the package tf_keras",
     "contrib.saved_model": "tf.saved_model",
     "contrib.seq2seq": _ADDONS,
+    "contrib.session_bundle": "tf.compat.v1.saved_model.load",
     "contrib.signal": "tf.signal",
     "contrib.slim": _SLIM % "tf.contrib.slim",
+    "contrib.solvers": "tf.linalg.experimental.conjugate_gradient, or tf.linalg.lstsq",
+    "contrib.sparsemax": _ADDONS,
+    "contrib.staging": "from tensorflow.python.ops.data_flow_ops import StagingArea: no public "
+                       "name has it",
     "contrib.stateless": "tf.random.stateless_normal, _uniform, ...",
     "contrib.summary": "tf.compat.v2.summary, or tf.summary.FileWriter in graph "
                        "mode",
+    "contrib.tensor_forest": _FORESTS,
     "contrib.tensorrt": _TENSORRT,
+    "contrib.testing": "tf.test",
+    "contrib.text": _ADDONS,
+    "contrib.tfprof": "tf.compat.v1.profiler",
+    "contrib.timeseries": "tfp.sts of tensorflow_probability",
     "contrib.tpu": "tf.compat.v1.tpu or tf.tpu; tpudist covers "
                    "initialize_system, shutdown_system, replicate, rewrite, shard, "
                    "batch_parallel, cross_replica_sum, CrossShardOptimizer, keras_to_tpu_model "
