@@ -3,11 +3,12 @@
     python -m compat.programs_migrated [--only NAME] [--mirrors FOLDER] [--work FOLDER]
 
 A program of :mod:`compat.programs_list` runs under ``tpudist run``, as it is; then its repository
-is migrated, and it runs by ``python FILE`` on plain TensorFlow of this Python, both seeded
-(:mod:`compat.seeded`) and, where :mod:`compat.programs_list` says how, without dropout and shuffles. Compared are the losses, accuracies and other numbers of the evaluation that
-both print, in their order, by the largest difference relative to the number. It exits with 1 if
-``migrate`` said that nothing is left of a program that then fails or gives other numbers. Results
-go into ``compat/programs_migrated.json``; a table of ``compat/MIGRATED.md`` shows them.
+is migrated, and it runs by ``python FILE`` on plain TensorFlow of this Python. Both are seeded
+(:mod:`compat.seeded`) and, where the list says how, have no dropout and no shuffles. Compared are
+the losses, accuracies and other numbers of the evaluation that both print, in their order, by the
+largest difference relative to the number. It exits with 1 if ``migrate`` said that nothing is left
+of a program that then fails or gives other numbers. Results go into
+``compat/programs_migrated.json``; a table of ``compat/MIGRATED.md`` shows them.
 """
 
 import argparse

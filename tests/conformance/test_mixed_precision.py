@@ -133,6 +133,7 @@ def test_a_loop_under_a_policy_trains_as_one_device(policy, name):
     _check(_looped, policy, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"], indirect=True)
 def test_fit_under_a_policy_trains_as_one_device(policy):
     _check(_fitted, policy, "Adam")

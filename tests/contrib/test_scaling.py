@@ -65,7 +65,9 @@ def adam():
 
 
 @pytest.mark.parametrize("towers", [pytest.param(1, marks=pytest.mark.slow), 8])
-@pytest.mark.parametrize("kind", ["reduce_mean", "losses.mean", "losses.sum"])
+@pytest.mark.parametrize(
+    "kind", ["reduce_mean", "losses.mean", pytest.param("losses.sum", marks=pytest.mark.slow)]
+)
 def test_equals_one_device_on_the_global_batch(mode, towers, kind):
     found = on_towers(mode, strategy_of(towers), descent, kind)
     close(found, one_device(descent, kind), rtol=1e-4)

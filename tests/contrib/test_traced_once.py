@@ -247,6 +247,7 @@ def test_what_keeps_nothing_is_traced_once_with_the_same_results(monkeypatch, to
         assert "all once per replica" in told_apart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "optimizer",
     [

@@ -35,7 +35,7 @@ def run(script, *arguments, tpu="virtual:8"):
     )
 
 
-@pytest.mark.parametrize("optimizer", ["keras", "tf.train"])
+@pytest.mark.parametrize("optimizer", [pytest.param("keras", marks=pytest.mark.proof), "tf.train"])
 def test_the_numbers_of_the_mirrored_strategy(tmp_path, optimizer):
     options = ["--tpu", "my-tpu", "--data", DATA, "--model_dir", str(tmp_path)]
     done = run("keras_colab.py", *options, "--optimizer", optimizer)

@@ -55,6 +55,7 @@ def test_every_generation_compiles(compiled, name, devices):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_full_optimization(compiled):
     program = nets.convolution()
     found, fast = compiled(program, "v5e:2x4"), compiled(program, "v5e:2x4", fast=True)
