@@ -59,7 +59,7 @@ def test_html_has_all_places(printed):
 #: {step: the corpus of lines with a head for it}.
 HEADS = {"2.0": "lines_2_0", "2.2": "lines_2_2", "latest": "lines_latest"}
 #: Rules whose example is right in a file of its own only, or told by another step as well.
-OF_THEIR_OWN = ("first-generation", "sessions", "changed-names", "connect", "dataset-iterators")
+OF_THEIR_OWN = ("first-generation", "sessions", "changed-names", "dataset-iterators")
 EVERY = keys.every()
 
 

@@ -2,7 +2,6 @@
 
 import html.parser
 import os
-import re
 
 from tests.tools.migrate import harness
 from tests.tools.migrate.harness import LEFT, OLD, USE, migrate
@@ -18,9 +17,7 @@ def test_html(tree, capsys):
     page = capsys.readouterr().out
     assert page.startswith("<!doctype html>") and "<script" not in page
     for words in (
-        "v2_0",
-        "<span class=del>-s.experimental_run_v2(fn)",
-        "<span class=add>+s.run(fn)",
+        "\n-s.experimental_run_v2(fn)\n+s.run(fn)\n",
         "it may be a strategy&#x27;s",
         "not Python 3",
     ):
@@ -66,8 +63,6 @@ def test_html_shows_text_of_users_as_text(tmp_path, capsys):
         "style",
         "h1",
         "h2",
-        "div",
-        "b",
         "table",
         "tr",
         "th",
@@ -76,10 +71,8 @@ def test_html_shows_text_of_users_as_text(tmp_path, capsys):
         "details",
         "summary",
         "pre",
-        "span",
         "p",
     }
-    assert page.tags.count("b") == 6, "the cards alone"
     words = "".join(page.words)
     assert repr(ODD) in words and name in words
 
@@ -91,47 +84,15 @@ def test_html_needs_nothing_but_itself(tree, capsys):
     assert "url(" not in "".join(page.words) and "@import" not in "".join(page.words)
 
 
-def test_html_lists_what_was_rewritten_file_by_file(tree, capsys):
+def test_html_has_the_totals_and_the_files_that_change(tree, capsys):
     harness.put(tree, {"z.py": CONTRIB + "s.unwrap(x)\n"})
     migrate(tree, "--to", "2.2", "--report", "html")
     page = capsys.readouterr().out
+    totals = "3 files, 2 of them with legacy names: 2 change, 5 uses rewritten, 0 left, 0 files"
+    assert totals in page
     first, second = page.split("<details")[1:]
-    assert (
-        "<td class=n>3:1<td>run<td><code>s.experimental_run_v2</code><td><code>run</code>" in first
-    )
-    assert "<td>unwrap<td><code>s.unwrap</code><td><code>experimental_local_results" in second
-    cards = {
-        what: int(count)
-        for count, what in re.findall(r"<div class=card><b>(\d+)</b>([^<]*)</div>", page)
-    }
-    assert cards == {
-        "files": 3,
-        "with legacy names": 2,
-        "change": 2,
-        "uses rewritten": 5,
-        "left": 0,
-        "files refused": 0,
-    }
-
-
-def test_the_tables_are_no_wider_than_their_page(tree, capsys):
-    """A path or an expression may be broken anywhere: the only column that is not is the rule's."""
-    harness.put(
-        tree,
-        {
-            "%s.py" % ("a" * 120): OLD
-            + "very_long"
-            + ".very_long" * 40
-            + ".experimental_run_v2(f)\n"
-        },
-    )
-    migrate(tree, "--to", "2.2", "--report", "html")
-    page = capsys.readouterr().out
-    assert "a" * 120 in page and "td { overflow-wrap: anywhere; }" in page
-    unbroken = re.findall(r"([^\n{}]+?) {[^}]*nowrap", page)
-    assert unbroken == ["td.number", "td:nth-child(2)"] and "<td class=number" not in page
-    rows = re.findall(r"<tr><td><code>[^<]*</code><td>([^<]*)<td>", page)
-    assert rows and all(re.match(r"[a-z-]{1,30}$", rule) for rule in rows)
+    assert "a.py</code>: imports 1, run 1<" in first and "+s.run(fn)" in first
+    assert "z.py</code>: constructor 1, imports 1, unwrap 1<" in second
 
 
 def test_html_of_nothing(tmp_path, capsys):

@@ -46,7 +46,6 @@ def test_members_that_others_have_too(tmp_path):
 @pytest.mark.parametrize(
     "before, after",
     [
-        ("s.update(v, f)", "s.extended.update(v, f)"),
         ("s.update(v)", "s.update(v)"),
         ("s.group(v)", "tf.group(s.experimental_local_results(v))"),
         ("s.group(1)", "s.group(1)"),
@@ -60,8 +59,8 @@ def test_a_call_that_no_strategy_takes_is_no_strategys(tmp_path, before, after):
     assert texts["a.py"] == head + after + "\n" and left == set()
 
 
-@pytest.mark.parametrize("call", ["s.update(*v)", "s.update(v, fn=f)"])
-def test_a_call_of_a_strategy_whose_arguments_cannot_be_told_is_left(tmp_path, call):
+@pytest.mark.parametrize("call", ["s.update(*v)", "s.update(v, f)"])
+def test_a_call_that_a_strategy_takes_is_left(tmp_path, call):
     text = "import tensorflow as tf\ndef f(s, v, f):\n    return %s\n" % call
     texts, left = harness.migrated(tmp_path, {"a.py": text, "main.py": HANDING}, "latest")
     assert texts["a.py"] == text and left == {"extended"}

@@ -52,9 +52,9 @@ def test_era_of_a_file(tmp_path, text, era):
 )
 def test_graph_or_eager(tmp_path, text, graph):
     found, path = facts(tmp_path, {"a.py": CONTRIB + text})
-    assert found.builds_graph(path("a.py")) == graph
+    assert (path("a.py") in found.graphs) == graph
     found, path = facts(tmp_path, {"a.py": CONTRIB + "import b\n", "b.py": TF + text})
-    assert found.builds_graph(path("a.py")) == graph
+    assert (path("a.py") in found.graphs) == graph
 
 
 def test_programs_beside_each_other(tmp_path):
@@ -71,7 +71,7 @@ def test_programs_beside_each_other(tmp_path):
         },
     )
     builds = {name for name in ("graph.py", "eager.py", "lib/shared.py", "lib/part.py")
-              if found.builds_graph(path(name))}  # fmt: skip
+              if path(name) in found.graphs}  # fmt: skip
     assert builds == {"graph.py", "lib/shared.py", "lib/part.py"}
 
 
@@ -118,7 +118,7 @@ def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):
 )
 def test_who_divided_a_mean_loss(tmp_path, text, origin, divides):
     found, path = facts(tmp_path, {"a.py": text}, origin)
-    assert found.scales(path("a.py")) == divides
+    assert (path("a.py") in found.divided) == divides
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_losses_that_are_sums(tmp_path, reduction, sums):
     text = CONTRIB + "tf.losses.log_loss(a, b, reduction=tf.losses.Reduction.%s)\n" % reduction
     other = TF + "tf.losses.log_loss(a, b, reduction=tf.losses.Reduction.SUM)\n"
     found, path = facts(tmp_path, {"a.py": text, "other/b.py": other})
-    assert found.sums_losses(path("a.py")) == sums  # whatever another program does
+    assert (path("a.py") in found.summing) == sums  # whatever another program does
 
 
 def test_files_that_do_not_parse_have_no_facts(tmp_path):

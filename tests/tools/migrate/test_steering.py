@@ -1,6 +1,5 @@
-"""What a user says: marks on lines, configuration, what is left out, standard input."""
+"""What a user says: marks on lines, configuration, what is left out."""
 
-import io
 import json
 import os
 import re
@@ -124,28 +123,6 @@ def test_what_is_passed_over_is_said(tmp_path, capsys):
     line = [each for each in capsys.readouterr().out.splitlines() if each.startswith("Not read")]
     assert len(line) == 1 and line[0].count(", ") == 2
     assert "dist/" in line[0] and "bin/train" in line[0] and "bin/x" not in line[0]
-
-
-def through(monkeypatch, capsysbinary, text, *arguments):
-    """(exit code, standard output, standard error) of `text` from standard input."""
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode("utf-8"))))
-    code = cli.main(["migrate", "-", "--to", "2.2"] + list(arguments))
-    done = capsysbinary.readouterr()
-    return code, done.out.decode("utf-8"), done.err.decode("utf-8")
-
-
-def test_standard_input(monkeypatch, capsysbinary, tmp_path):
-    code, out, said = through(monkeypatch, capsysbinary, TEXT + "# ü\n")
-    assert code == 0 and "s.run(f)" in out and out.endswith("# ü\n") and "rewritten" in said
-    harness.put(tmp_path, {"library.py": "import tensorflow as tf\ndef make():\n"
-                           "    return tf.distribute.get_strategy()\n"})  # fmt: skip
-    text = HEAD + "library.make().experimental_run_v2(f)\n"
-    name = str(tmp_path / "a.py")
-    code, out, _ = through(monkeypatch, capsysbinary, text, "--stdin-filename", name)
-    assert code == 0 and "library.make().run(f)" in out
-    code, out, said = through(monkeypatch, capsysbinary, "print 'two'; s.experimental_run_v2()\n")
-    assert code == 2 and out.startswith("print 'two'") and "refused" in said
-    assert through(monkeypatch, capsysbinary, "x = 1\n")[:2] == (0, "x = 1\n")
 
 
 def test_the_hook_of_pre_commit_is_a_command():

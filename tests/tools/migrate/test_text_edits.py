@@ -209,10 +209,6 @@ LINES = [
         "# there\ns.reduce(tf.distribute.ReduceOp.MEAN, (x), axis=None)",
     ),
     (
-        "s.reduce(\n    tf.VariableAggregation.ONLY_FIRST_TOWER,  # one\n    x,  # x\n    v)",
-        "s.experimental_local_results(\n    # one\n    # x\n    x)[0]",
-    ),
-    (
         "s.reduce(tf.VariableAggregation.SUM, s.call_for_each_tower(f, x), '/cpu:0')",
         "s.reduce(tf.distribute.ReduceOp.SUM, s.experimental_run_v2(f, args=(x,)), axis=None)",
     ),
@@ -228,10 +224,6 @@ LINES = [
         "tf.contrib.distribute.TPUStrategy(tf.contrib.cluster_resolver.TPUClusterResolver('a'))",
         "tf.distribute.experimental.TPUStrategy("
         "tf.distribute.cluster_resolver.TPUClusterResolver('a'))",
-    ),
-    (
-        "it = (s.distribute_dataset(f).make_one_shot_iterator)()",
-        "it = iter(s.experimental_distribute_datasets_from_function(lambda _: f()))",
     ),
     ("print('é', s.num_towers)", "print('é', s.num_replicas_in_sync)"),
 ]

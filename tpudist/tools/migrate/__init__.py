@@ -61,10 +61,6 @@ def _checked(options: argparse.Namespace) -> int:
     if options.explain is not None:
         return _explain(options)
     _check_rules(options, keys.rules_that_run())
-    if options.paths == ["-"]:
-        from tpudist.tools.migrate import standard_input
-
-        return standard_input.run(options)
     return _run(options)
 
 
@@ -86,10 +82,8 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _check_paths(options: argparse.Namespace) -> None:
-    missing = [each for each in options.paths if each != "-" and not os.path.exists(each)]
-    if (
-        missing and missing == options.paths
-    ):  # else each is refused by itself, and the others are read
+    missing = [each for each in options.paths if not os.path.exists(each)]
+    if missing and missing == options.paths:  # else each is refused by itself
         raise MigrateError(
             "no file or folder %s" % missing[0],
             "the working folder is %s" % os.getcwd(),

@@ -53,32 +53,32 @@ def lines(
     verb = "rewritten" if options.write else "would be rewritten"
     for result in results:
         if result.before != result.after:
-            yield "%s: %s: %s" % (result.path, verb, _counts(result.rewritten))
+            yield "%s: %s: %s" % (result.path, verb, counts(result.rewritten))
     if passed_over:
         yield "Not read, name them to have them read: " + ", ".join(passed_over)
-    changed, left, refused = (
-        sum(each.before != each.after for each in results),
-        sum(len(each.left) for each in results),
-        sum(bool(each.refused) for each in results),
-    )
-    yield (
-        "%d files, %d of them with legacy names: %d change, "
-        "%d uses rewritten, %d left, %d files refused"
-        % (
-            looked,
-            sum(bool(each.era) for each in results),
-            changed,
-            sum(len(each.rewritten) for each in results),
-            left,
-            refused,
-        )
-    )
-    if not left and not refused:
+    yield totals(results, looked)
+    if not any(each.left or each.refused for each in results):
         yield "Nothing left."
-    if changed and not options.write:
+    if not options.write and any(each.before != each.after for each in results):
         yield "Nothing was written: --write does, --diff shows."
 
 
-def _counts(uses: Iterable[Use]) -> str:
+def totals(results: Sequence[Result], looked: int) -> str:
+    """How many files there are, and of what."""
+    return (
+        "%d files, %d of them with legacy names: %d change, "
+        "%d uses rewritten, %d left, %d files refused"
+    ) % (
+        looked,
+        sum(bool(each.era) for each in results),
+        sum(each.before != each.after for each in results),
+        sum(len(each.rewritten) for each in results),
+        sum(len(each.left) for each in results),
+        sum(bool(each.refused) for each in results),
+    )
+
+
+def counts(uses: Iterable[Use]) -> str:
+    """How often each rule rewrote something."""
     counted = collections.Counter(use.rule for use in uses)
     return ", ".join("%s %d" % pair for pair in sorted(counted.items()))

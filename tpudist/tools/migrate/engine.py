@@ -15,7 +15,6 @@ from tpudist.tools.migrate import (
     legacy_uses,
     outcomes,
     places,
-    refusals,
     relocation,
     rules,
 )
@@ -104,10 +103,10 @@ class Engine:
             source = sources.read(path, raw)
             module = Module(path, source.text)
         except sources.UNREADABLE as error:
-            return outcomes.Result(path, raw, raw, [], [], refusals.reason(error, source), era)
+            return outcomes.Result(path, raw, raw, [], [], outcomes.unreadable(error, source), era)
         try:
             with deep_stack():
-                text, done, left, others = self._steps(path, source, module)
+                text, done, left = self._steps(path, source, module)
         except TimeLimitError:
             return outcomes.late(path, raw, self._options.time_limit, era)
         finally:
@@ -120,18 +119,15 @@ class Engine:
                 return outcomes.Result(path, raw, raw, [], [], fault, era)
         left += places.set_aside(places.Places(path, source), source)
         after = raw if text == source.text else sources.written(source, text)
-        return outcomes.Result(
-            path, raw, after, sorted(done), _unique(left), "", era, _unique(others)
-        )
+        return outcomes.Result(path, raw, after, sorted(done), _unique(left), "", era)
 
     def _steps(
         self, path: str, source: Source, module: Module
-    ) -> tuple[str, list[outcomes.Use], list[outcomes.Use], list[outcomes.Use]]:
-        """(the new text, uses rewritten, uses left, other names) after all steps."""
+    ) -> tuple[str, list[outcomes.Use], list[outcomes.Use]]:
+        """(the new text, uses rewritten, uses left) after all steps."""
         text = source.text
         done: list[outcomes.Use] = []
         left: list[outcomes.Use] = []
-        others: list[outcomes.Use] = []
         limit = self._options.time_limit
         deadline = time.process_time() + limit if limit else None
         place = places.Places(path, source)
@@ -147,11 +143,10 @@ class Engine:
             for record in plan.rewritten:
                 done = place.rewritten(done, record)
             left += [place.use(*record) for record in plan.left]
-            others += [place.use(*record, instead="") for record in plan.others]
         if text == source.text:
             done = []
         changed = [use for use in done if use.seen.rpartition(".")[2] != use.instead]
-        return text, changed, left, others
+        return text, changed, left
 
     def _step(
         self, steps: tuple[str, ...], path: str, module: Module, deadline: float | None
@@ -202,7 +197,6 @@ class Engine:
             return
         for kind, name, node, rule in legacy_uses.uses(plan, table):
             if plan.ignores(node, rule.name):
-                plan.other(node, name, "it is ignored")
                 continue
             use = Use(plan, rule.name, kind, name, node)
             if node in plan.module.unplaced:
@@ -210,11 +204,8 @@ class Engine:
                     "Python before 3.12 does not say where it stands in the f-string",
                     "a newer Python",
                 )
-                continue
-            told = len(plan.rewritten), len(plan.left), len(plan.others)
-            use.apply(rule)
-            if told == (len(plan.rewritten), len(plan.left), len(plan.others)):
-                plan.other(node, name, "it means the same, or changes with its import")
+            else:
+                use.apply(rule)
         if self.wanted(indirect_names.NAME):
             indirect_names.leave(plan, table)
 

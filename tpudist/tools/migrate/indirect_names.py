@@ -70,8 +70,6 @@ def _asked(plan: Plan, table: Table) -> Found:
             is_one = "strategy" in table.owners[name]
             if kinds or is_one and legacy_uses.may_be_a_strategys(plan, owner, name, values):
                 yield node, "a strategy's " + name
-            else:
-                plan.other(node, name, "it belongs to something else")
         elif not _is_asked_before(plan, node):
             for dotted in sorted(value[1] for value in values if value[0] == "tf"):
                 full = (dotted + "." + name).lstrip(".")

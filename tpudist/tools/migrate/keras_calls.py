@@ -71,10 +71,8 @@ def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any
     if name == "compile" and all(
         each.arg != "distribute" for each in getattr(parent, "keywords", ())
     ):
-        return plan.other(node, name, "it has no distribute")
-    if type(node.ctx) is not ast.Load:
-        return plan.other(node, name, "it is assigned to")
+        return
     values = plan.evaluator.values(plan.module, node)
-    if values and all(value[0] == "function" for value in values):
-        return plan.other(node, name, "it belongs to something else")
-    yield "any", name, node, rule
+    is_own = bool(values) and all(value[0] == "function" for value in values)
+    if type(node.ctx) is ast.Load and not is_own:
+        yield "any", name, node, rule

@@ -5,37 +5,25 @@ from __future__ import annotations
 import configparser
 import inspect
 import os
-from typing import NamedTuple
 
 from tpudist.errors import MigrateError
 from tpudist.tools.migrate import imports, indirect_names, outcomes, rules
+from tpudist.tools.migrate.rules import Rule
 
 _GUIDE = "https://www.tensorflow.org/guide/migrate"
 
 
-class Key(NamedTuple):
-    """One key.
-
-    Args:
-      name: what findings, marks and settings call it.
-      step: the step that tells it, "all" if each does.
-      text: what it is of, at length; the first line is a sentence of its own.
-      note: a release note or page about it.
-    """
-
-    name: str
-    step: str
-    text: str
-    note: str
-
-
-def every() -> list[Key]:
-    """The keys of the rules, in order, and those of what is told besides."""
-    return [Key(rule.name, rule.step, rule.text, rule.note) for rule in rules.load()] + [
-        Key(rules.IMPORTS, "all", inspect.cleandoc(imports.__doc__ or ""), _GUIDE),
-        Key(indirect_names.NAME, "all", inspect.cleandoc(indirect_names.__doc__ or ""), _GUIDE),
-        Key("notebook", "all", "Lines of notebooks that are not read as Python.", _GUIDE),
-        Key(outcomes.TIME_LIMIT, "all", "A file that takes too long is left as it is.", _GUIDE),
+def every() -> list[Rule]:
+    """The rules, in order, and what is told besides, whose step is "all"."""
+    besides = {
+        rules.IMPORTS: imports.__doc__ or "",
+        indirect_names.NAME: indirect_names.__doc__ or "",
+        "notebook": "Lines of notebooks that are not read as Python.",
+        outcomes.TIME_LIMIT: "A file that takes too long is left as it is.",
+    }
+    return rules.load() + [
+        Rule(name, "all", _GUIDE, frozenset(), lambda use: None, inspect.cleandoc(text))
+        for name, text in besides.items()
     ]
 
 
@@ -47,7 +35,7 @@ def rules_that_run() -> list[str]:
 def listed() -> str:
     """All keys, each with a sentence and its note."""
     return "\n".join(
-        "%s (to %s)\n    %s\n    %s" % (key.name, key.step, key.text.split("\n")[0], key.note)
+        "%s (to %s)\n    %s\n    %s" % (key.name, key.step, key.summary, key.note)
         for key in every()
     )
 

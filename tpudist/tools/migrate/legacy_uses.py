@@ -1,8 +1,7 @@
 """Finding the legacy uses of a file: names whose owner is resolved, and what cannot be told.
 
-Each name of the table that stands in a file has one outcome: it is a rule's, it
-is left because it cannot be told what it belongs to, or it is something else's
-for certain (`Plan.other`).
+Each name of the table that stands in a file has one outcome: it is a rule's, it is left because
+it cannot be told what it belongs to, or it is something else's for certain.
 """
 
 from __future__ import annotations
@@ -214,33 +213,28 @@ def _leave_unsure(plan: Plan, node: Any, table: Table, names: list[str]) -> None
         key = table.of_contrib(dotted)
     if key not in table:
         return
-    if ("unknown",) not in plan.evaluator.values(plan.module, first_name(node)):
-        plan.other(node, dotted, "%s is not TensorFlow here" % first_word(node))
-        return
-    Use(plan, table[key].name, "tf", dotted, node).leave(
-        "%s may be TensorFlow" % first_word(node), "import tensorflow as tf, in this file"
-    )
+    if ("unknown",) in plan.evaluator.values(plan.module, first_name(node)):
+        Use(plan, table[key].name, "tf", dotted, node).leave(
+            "%s may be TensorFlow" % first_word(node), "import tensorflow as tf, in this file"
+        )
 
 
 def _member_use(plan: Plan, node: ast.Attribute, table: Table) -> Found:
     if is_call_of_others(plan.module.parent(node), node):
-        return plan.other(node, node.attr, "no strategy's takes what it is given")
+        return
     values = plan.evaluator.values(plan.module, node.value)
     known = kinds_of(plan, values, node.attr, table)
     if not known:
-        return _leave_unresolved(plan, node, values, table)
+        _leave_unresolved(plan, node, values, table)
     for kind in sorted(known):
         rule = table[kind, node.attr]
         if len(values) == 1:
             yield kind, node.attr, node, rule
-        elif kind != "optimizer" or plan.program.scales(plan.module.path):
+        elif kind != "optimizer" or plan.module.path in plan.program.divided:
             Use(plan, rule.name, kind, node.attr, node).leave(
                 "%s in some of the calls found, not in all" % tensorflow_names.DESCRIPTIONS[kind],
                 "a name of its own for each, or change this call by hand",
             )
-        else:
-            plan.other(node, node.attr, "no contrib strategy divided its loss")
-    return None
 
 
 def kinds_of(plan: Plan, values: Values, name: str, table: Table) -> set[str]:
@@ -256,16 +250,13 @@ def _leave_unresolved(plan: Plan, node: ast.Attribute, values: Values, table: Ta
     """Notes a name that only strategies have, on something that cannot be told."""
     name = node.attr
     if "strategy" not in table.owners[name]:
-        return plan.other(node, name, "nothing that has it reaches this place")
+        return
     rule = table["strategy", name]
     use, new = Use(plan, rule.name, "strategy", name, node), new_name(rule, name)
     if any(_is_strategy_class(plan, value, name) for value in values):
-        return use.leave("a member of the class", new)
-    if type(node.ctx) is not ast.Load:
-        return plan.other(node, name, "it is assigned to")
-    if not may_be_a_strategys(plan, node.value, name, values):
-        return plan.other(node, name, "it belongs to something else, or to nothing called so")
-    return use.leave("it may be a strategy's", new + ", if it is one")
+        use.leave("a member of the class", new)
+    elif type(node.ctx) is ast.Load and may_be_a_strategys(plan, node.value, name, values):
+        use.leave("it may be a strategy's", new + ", if it is one")
 
 
 def may_be_a_strategys(plan: Plan, owner: Any, name: str, values: Values) -> bool:

@@ -16,18 +16,7 @@ ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 
 def add(verb: argparse.ArgumentParser) -> None:
     """Adds the options to an ``argparse`` parser."""
-    verb.add_argument(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        help="files and folders (.py, .ipynb); - reads standard input and writes standard output",
-    )
-    verb.add_argument(
-        "--stdin-filename",
-        default="stdin.py",
-        metavar="PATH",
-        help="what standard input is called: imports are looked up from there",
-    )
+    verb.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (.py, .ipynb)")
     verb.add_argument(
         "--exclude",
         action="append",

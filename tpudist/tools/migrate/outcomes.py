@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 import typing
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Iterable
+
+    from tpudist.tools.migrate.resolution import sources
 
 
 class Use(typing.NamedTuple):
@@ -40,8 +43,6 @@ class Result(typing.NamedTuple):
       rewritten, left: the uses.
       refused: why the file is untouched, "" if it is not refused.
       era: the era its names told, "" if none did.
-      others: the legacy names that stay because they are something else's, or mean
-        the same in the later release; `seen` says why.
     """
 
     path: str
@@ -51,7 +52,6 @@ class Result(typing.NamedTuple):
     left: list[Use]
     refused: str
     era: str
-    others: typing.Sequence[Use] = ()
 
 
 TIME_LIMIT = "time-limit"
@@ -60,6 +60,24 @@ TIME_LIMIT = "time-limit"
 def fault() -> str:
     """Why a file is refused of which tpudist failed with the current exception."""
     return "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
+
+
+def unreadable(error: Exception, source: sources.Source | None) -> str:
+    """Why a file is refused, in the words of the error and what to do.
+
+    Args:
+      error: why it cannot be read.
+      source: its `Source`; None if not even its text can be read.
+    """
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return (
+            "%d:%d: not Python 3 (%s); if it is Python 2, run 2to3 -w on it first; if it is newer "
+            "than Python %d.%d, run tpudist migrate with that"
+            % (error.lineno, error.offset or 1, error.msg, *sys.version_info[:2])
+        )
+    if isinstance(error, RecursionError):
+        return "its expressions are nested too deeply to be read; write them on several lines"
+    return "%s: %s" % (type(error).__name__, error)
 
 
 def late(path: str, raw: bytes, seconds: float, era: str) -> Result:

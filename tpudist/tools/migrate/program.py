@@ -130,10 +130,12 @@ class Program:
       estimators: {file of a program with a TPUEstimator: its name of one, "" if it has none}.
       starts: the files that programs with Sessions start with, unless they choose themselves
         between graphs and eager execution, and those with a TPUEstimator.
+      graphs: the files of programs that use a Session or make a Graph.
+      v2_graphs: those of them that have TensorFlow 2's behavior.
+      summing: the files of programs that ask for losses that are no means.
+      divided: the files in which optimizers divided a mean loss by the number of towers.
       strategic: the files of programs with a strategy, or something that may be one.
       names_strategies: whether a file has a name of one, in a comment or a text perhaps.
-      strategy_classes: the classes that TPU strategies have after a migration to
-        latest, dotted names below ``tf``: they are three in TensorFlow 2.
       faults: {path: why it is refused} of files that tpudist failed to read.
     """
 
@@ -154,21 +156,20 @@ class Program:
         self._decide(codebase, origin, beside)
         self.companions = (beside & self._v1) - self._contrib
         self.plain_v1 = self._v1 - beside
-        self._graph = codebase.programs(self._saying("graph"))
-        self._sums = codebase.programs(self._saying("sums"))
-        self._scaled = self._divided(codebase, origin) & beside
+        self.graphs = codebase.programs(self._saying("graph"))
+        self.summing = codebase.programs(self._saying("sums"))
+        self.divided = self._divided(codebase, origin) & beside
         naming_one = {path: each.estimator for path, each in facts.items() if each.estimator}
         second = {path for path, each in facts.items() if each.tells.second or each.later}
         self.estimators = estimators.files(codebase, naming_one, second - self._v1)
         self.starts = self._starts(codebase)
         disabled = self._saying("disabled")
-        self._v2_graph = self._graph - codebase.programs(self.starts | disabled)
+        self.v2_graphs = self.graphs - codebase.programs(self.starts | disabled)
         making = {path for path in related if _STRATEGY.search(codebase.bytes[path])}
         self.names_strategies = bool(making)
         self.strategic = codebase.programs(making)
-        self.strategy_classes = self._strategy_classes(codebase)
         every = {path for path in related if self._is_looked_at(path, codebase.bytes[path])}
-        self.files = sorted((every | self._scaled) - set(self.faults))
+        self.files = sorted((every | self.divided) - set(self.faults))
 
     def _read(self, codebase: CodeBase, paths: set[str]) -> None:
         """Finds what each file says, after those that it imports."""
@@ -206,22 +207,6 @@ class Program:
     def is_contrib(self, path: str) -> bool:
         """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""
         return path in self._contrib or path in self.companions
-
-    def builds_graph(self, path: str) -> bool:
-        """Whether a file is of a program that uses a Session or makes a Graph."""
-        return path in self._graph
-
-    def keeps_v2(self, path: str) -> bool:
-        """Whether a file is of a program that builds graphs and has TensorFlow 2's behavior."""
-        return path in self._v2_graph
-
-    def sums_losses(self, path: str) -> bool:
-        """Whether a file is of a program that asks for losses that are no means."""
-        return path in self._sums
-
-    def scales(self, path: str) -> bool:
-        """Whether optimizers in a file divided a mean loss by the number of towers."""
-        return path in self._scaled
 
     def may_hold(self, path: str, node: Any) -> bool:
         """Whether a Name or Attribute may be one of TensorFlow's, if no import of it says so."""
@@ -319,15 +304,6 @@ class Program:
             or all(map(_is_setup, codebase.importers.get(path, ())))
             if not _is_setup(path) and choosing.isdisjoint(codebase.below([path]))
         }
-
-    def _strategy_classes(self, codebase: CodeBase) -> tuple[str, ...]:
-        named = {path for path, raw in codebase.bytes.items() if b"TPUStrategy" in raw}
-        every = {
-            "compat.v1.distribute.experimental.TPUStrategy": named & self._v1,
-            "distribute.TPUStrategy": named & set(self.eras) - self._v1,
-            "distribute.experimental.TPUStrategy": named - set(self._facts),  # Python 2
-        }
-        return tuple(name for name, paths in every.items() if paths)
 
     def _divided(self, codebase: CodeBase, origin: str) -> set[str]:
         """The files of programs with a contrib TPUStrategy of 1.13 or before."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import configparser
 import os
+import re
 from typing import Any, NoReturn
 
 from tpudist.errors import MigrateError
@@ -40,29 +41,24 @@ def apply(options: argparse.Namespace) -> None:
     parser = _Parser(allow_abbrev=False)
     options_lib.add(parser)
     for name, value in found.items():
-        values = value if isinstance(value, list) else [value]
-        if name in _LISTS and isinstance(value, str):
-            values = [each.strip() for each in value.replace(",", "\n").split("\n") if each.strip()]
+        attribute = {"from": "origin"}.get(name, name.replace("-", "_"))
+        is_list = name in _LISTS
+        is_given = getattr(options, attribute, None) != parser.get_default(attribute)
+        into = argparse.Namespace() if is_given and not is_list else options
+        values = [value]
+        if is_list and isinstance(value, str):
+            values = [each for each in map(str.strip, re.split("[,\n]", value)) if each]
+        elif is_list:
+            values = value
+        words = ["--%s=%s" % (name.replace("_", "-"), each) for each in values]
         try:
-            given = parser.parse_args(["--%s=%s" % (name.replace("_", "-"), v) for v in values])
+            parser.parse_args([*words, "--", *options.paths], into)
         except ValueError as error:
             raise _error(path, "%s = %r" % (name, value), str(error)) from None
-        _merge(options, given, parser.parse_args([]))
-
-
-def _merge(
-    options: argparse.Namespace, given: argparse.Namespace, unset: argparse.Namespace
-) -> None:
-    for key, value in vars(given).items():
-        if isinstance(value, list):
-            setattr(options, key, getattr(options, key) + value)
-        elif value != getattr(unset, key) == getattr(options, key):
-            setattr(options, key, value)
 
 
 def _start(options: argparse.Namespace) -> str:
-    first = options.paths[0] if options.paths and options.paths != ["-"] else "."
-    first = os.path.abspath(first)
+    first = os.path.abspath(options.paths[0] if options.paths else ".")
     return first if os.path.isdir(first) else os.path.dirname(first)
 
 

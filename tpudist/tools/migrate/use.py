@@ -42,7 +42,7 @@ class Plan:
 
     Attributes:
       edits: the `Edits` of its text.
-      rewritten, left, others: (line, column, rule, what was seen, what to type, why) of uses.
+      rewritten, left: (line, column, rule, what was seen, what to type, why) of uses.
       respelled: the Names that ended a name's old spelling, and begin none now.
       has_moved: whether an import, or what a variable is assigned, is to be another one.
       asked: {statement: the imports that are to stand behind it}; those of None stand first.
@@ -63,7 +63,6 @@ class Plan:
         self.edits = Edits(module.text)
         self.rewritten: list[tuple[int, int, str, str, str]] = []
         self.left: list[tuple[int, int, str, str, str, str]] = []
-        self.others: list[tuple[int, int, str, str]] = []
         self.respelled: set[Any] = set()
         self.has_moved = False
         self.asked: dict[Any, list[str]] = {}
@@ -79,24 +78,12 @@ class Plan:
 
     def leave(self, node: Any, rule: str, seen: str, instead: str, why: str = "") -> None:
         """Notes a use as left, unless a mark says that the rule is to pass over its line."""
-        if self.ignores(node, rule):
-            self.other(node, self.module.code(node).split(".")[-1], "it is ignored")
-        else:
+        if not self.ignores(node, rule):
             self.left.append((*self.module.place(node), rule, seen, instead, why))
 
     def ignores(self, node: Any, rule: str) -> bool:
         """Whether a mark on a node's line says that a rule is to pass over it."""
         return self.module.marks.ignored(node.lineno, rule)
-
-    def other(self, node: Any, name: str, why: str) -> None:
-        """Notes that a legacy name is something else's.
-
-        Args:
-          node: where it stands.
-          name: the name.
-          why: how that is known.
-        """
-        self.others.append((*self.module.place(node), name, why))
 
     def tensorflow_at(self, node: Any) -> tuple[str, Any]:
         """What TensorFlow is called where a node stands.

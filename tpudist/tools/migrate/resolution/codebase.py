@@ -26,7 +26,6 @@ class CodeBase:
     Args:
       paths: files and folders.
       exclude: patterns of what is left out.
-      contents: {path: bytes} of files that are not to be read from disk.
 
     Attributes:
       files: the paths of all files.
@@ -35,12 +34,7 @@ class CodeBase:
       unreadable: {path: the error of reading it}.
     """
 
-    def __init__(
-        self,
-        paths: Iterable[str],
-        exclude: Sequence[str] = (),
-        contents: dict[str, bytes] | None = None,
-    ) -> None:
+    def __init__(self, paths: Iterable[str], exclude: Sequence[str] = ()) -> None:
         self._roots = [
             path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths
         ]
@@ -49,8 +43,7 @@ class CodeBase:
         self.unreadable: dict[str, OSError] = {}
         for path in self.files:
             try:
-                given = (contents or {}).get(path)
-                self.bytes[path] = _content(path) if given is None else given
+                self.bytes[path] = _content(path)
             except OSError as error:
                 self.unreadable[path] = error
         self._leading: dict[str, set[str]] = {}

@@ -24,21 +24,14 @@ _MAKING = {
 }
 
 
-@rule(
-    "distribute-dataset",
-    "2.0",
-    _RENAMING,
-    [("strategy", "distribute_dataset"), ("dataset", _ONE_SHOT), ("function_dataset", _ONE_SHOT)],
-)
+@rule("distribute-dataset", "2.0", _RENAMING, [("strategy", "distribute_dataset")])
 def distribute_dataset(use: Use) -> None:
     """``distribute_dataset(dataset_fn)`` is ``experimental_distribute_datasets_from_function``.
 
     Both give each replica a batch of its own; the later one passes an InputContext to the
-    function. Its ``make_one_shot_iterator()`` is ``iter(dataset)``.
+    function.
     """
-    if use.name == _ONE_SHOT:
-        _one_shot(use)
-    elif use.call is None or len(use.arguments) != 1 or use.has_stars:
+    if use.call is None or len(use.arguments) != 1 or use.has_stars:
         use.leave(
             "its one argument cannot be read here",
             "strategy.%s(lambda context: dataset_fn())" % _FROM_FUNCTION,
@@ -54,85 +47,31 @@ def distribute_dataset(use: Use) -> None:
         use.rename(_IN_GRAPH if _iterator_of(use, use.call) else _FROM_FUNCTION)
 
 
-def _one_shot(use: Use) -> None:
-    if use.call is None or use.plan.program.builds_graph(use.module.path):
-        use.leave(
-            "distributed datasets of 2.x have no one-shot iterator in a graph",
-            "dataset.make_initializable_iterator(), and run its initializer; or "
-            "iter(dataset) in eager code",
-        )
-        return
-    start, end = use.module.span(use.call)
-    first, last = use.module.outer_span(use.node.value)
-    if start < first:  # a parenthesis that ends behind the method's name
-        use.edits.remove(start, first)
-    use.edits.wrap(first, last, "iter(", "")
-    use.edits.replace(last, end, ")")
-    use.note("iter(dataset)")
-
-
-_METHODS = {
-    "make_dataset_iterator": "experimental_distribute_dataset",
-    "make_input_fn_iterator": _FROM_FUNCTION,
+#: {member: what to type in eager code}.
+_EAGER = {
+    "make_dataset_iterator": "iter(strategy.experimental_distribute_dataset(dataset)), and no "
+    "initialize()",
+    "make_input_fn_iterator": "iter(strategy.%s(fn)), and no initialize()" % _FROM_FUNCTION,
+    "experimental_run": "strategy.experimental_run_v2(fn, args=(iterator.get_next(),))",
+    "experimental_make_numpy_iterator": "strategy.experimental_distribute_dataset("
+    "tf.data.Dataset.from_tensor_slices(arrays).batch(n)), and its iterator",
 }
-_RUN = "strategy.experimental_run_v2(fn, args=(iterator.get_next(),))"
 
 
-@rule(
-    "iterators",
-    "2.0",
-    _RENAMING,
-    [
-        *(("strategy", name) for name in _METHODS),
-        ("strategy", "experimental_run"),
-        ("strategy", "experimental_make_numpy_iterator"),
-        ("strategy_iterator", "initialize"),
-        ("numpy_iterator", "initialize"),
-    ],
-)
+@rule("iterators", "2.0", _RENAMING, [("strategy", name) for name in _EAGER])
 def iterators(use: Use) -> None:
     """``make_dataset_iterator`` and ``experimental_run`` are distributed datasets and ``run_v2``.
 
         iterator = strategy.make_dataset_iterator(dataset)
         strategy.experimental_run(step, iterator)
 
-    becomes ``iter(strategy.experimental_distribute_dataset(dataset))``, whose ``get_next()`` is
-    an argument of ``experimental_run_v2``. In a graph they stay: the strategies of
-    ``tf.compat.v1`` have them.
+    is ``iter(strategy.experimental_distribute_dataset(dataset))``, whose ``get_next()`` is an
+    argument of ``experimental_run_v2``. In a graph they stay: the strategies of ``tf.compat.v1``
+    have them, but for ``experimental_make_numpy_iterator``, which ended with 1.14.
     """
-    if use.kind == "numpy_iterator" or use.name == "experimental_make_numpy_iterator":
-        use.leave(
-            "it ended with TensorFlow 1.14",
-            "strategy.experimental_distribute_dataset("
-            "tf.data.Dataset.from_tensor_slices(arrays).batch(n)), and its iterator",
-        )
-    elif use.plan.program.builds_graph(use.module.path):
-        if not use.is_v1():
-            use.leave("only the strategies of tf.compat.v1 have it", "tf.compat.v1 in this file")
-    elif use.name == "initialize":
-        use.leave(
-            "an iterator of 2.x is started when it is made",
-            "iterator = iter(dataset) where the iterator is to start anew",
-        )
-    elif use.name == "experimental_run":
-        _run(use)
-    elif use.call is None or use.has_stars or len(use.arguments) != 1:
-        use.leave("it has no one argument", "iter(strategy.%s(...))" % _METHODS[use.name])
-    else:
-        use.make_positional(use.arguments[0])
-        use.wrap(use.call, "iter(", ")")
-        use.rename(_METHODS[use.name])
-
-
-def _run(use: Use) -> None:
-    if use.call is None or use.has_stars or use.argument(0, "fn") is None:
-        use.leave("its arguments are not written out", _RUN)
-        return
-    iterator = use.argument(1, "input_iterator")
-    if iterator is not None:
-        use.make_positional(iterator)
-        use.edits.wrap(*use.module.outer_span(iterator.value), "args=(", ".get_next(),)")
-    use.rename("experimental_run_v2")
+    is_graph = use.is_v1() and use.module.path in use.plan.program.graphs
+    if not is_graph or use.name == "experimental_make_numpy_iterator":
+        use.leave("no strategy of TensorFlow 2 has it", _EAGER[use.name])
 
 
 @rule(
@@ -148,8 +87,7 @@ def graph_iterators(use: Use) -> None:
     same function, and its iterator has ``initializer`` and ``get_next``. With TensorFlow 2's
     behavior no distributed dataset has an iterator in a graph.
     """
-    keeps_v2 = use.plan.program.keeps_v2(use.module.path)
-    if use.kind == "dataset" and not keeps_v2:
+    if use.kind == "dataset" and use.module.path not in use.plan.program.v2_graphs:
         return
     calls = [call for name in _MAKING for call in use.module.calls_by_name.get(name, ())]
     made: list[Any] = [each for each in calls if use.call and _iterator_of(use, each) is use.call]
@@ -189,7 +127,7 @@ def _iterator_of(use: Use, call: ast.Call) -> Any:
     making = module.parent(dataset)
     made = module.parent(making)
     is_made = getattr(making, "attr", "") == _INITIALIZABLE and type(made) is ast.Call
-    is_in_graph = use.is_v1() and use.plan.program.builds_graph(module.path)
+    is_in_graph = use.is_v1() and module.path in use.plan.program.graphs
     is_method = type(call.func) is ast.Attribute
     return made if is_made and is_in_graph and is_method and not module.arguments(made) else None
 
@@ -207,19 +145,20 @@ _OF_STRATEGIES = {("is", "dataset"), ("is", "function_dataset")}
 def dataset_iterators(use: Use) -> None:
     """Datasets of TensorFlow 2 make no iterators: ``tf.compat.v1.data`` has functions that do.
 
-    Where a strategy may have distributed the dataset, ``make_one_shot_iterator`` is left.
+    Where a strategy may have distributed the dataset, it is left.
     """
-    if use.is_v1() or use.tensorflow_name(use.node) is not None:
-        return
-    if use.call is not None and use.call.args:
+    if use.tensorflow_name(use.node) is not None or use.call is not None and use.call.args:
         return  # a function of that name
     owner = use.node.value
     if not _OF_STRATEGIES.isdisjoint(use.evaluator.values(use.module, owner)):
+        if use.name == _ONE_SHOT:
+            use.leave("no dataset of a strategy has it", "iter(dataset), or %s()" % _INITIALIZABLE)
+        return
+    if use.is_v1():
         return
     root, _ = use.plan.tensorflow_at(use.node)
     new = "%s.compat.v1.data.%s" % (root or "tf", use.name)
-    may_be_a_strategys = use.module.path in use.plan.program.strategic
-    if may_be_a_strategys and not _is_of_data(use, owner, frozenset()):
+    if use.module.path in use.plan.program.strategic:
         use.leave(
             "no dataset of TensorFlow 2 has it",
             "%s(dataset); iter(dataset) if a strategy distributes it" % new,
@@ -233,23 +172,6 @@ def dataset_iterators(use: Use) -> None:
         use.edits.wrap(start, end, new + "(", "")
         use.edits.replace(end, given, ", " if use.arguments else "")
         use.note(new)
-
-
-def _is_of_data(use: Use, node: Any, seen: frozenset[str]) -> bool:
-    """Whether an expression is a dataset of tf.data: made there, or by methods of such a one."""
-    while isinstance(node, (ast.Attribute, ast.Call)):
-        name = use.tensorflow_name(node)
-        if name is not None:
-            return name.startswith("data.")
-        node = node.func if isinstance(node, ast.Call) else node.value
-    if type(node) is not ast.Name:
-        return False
-    if node.id in seen:
-        return True
-    assigned = [use.module.assign(each) for each in use.module.scope(node)[node.id]]
-    return bool(assigned) and all(
-        each and _is_of_data(use, each.value, seen | {node.id}) for each in assigned
-    )
 
 
 _SLICES = "data.Dataset.from_tensor_slices"

@@ -85,6 +85,13 @@ _CONTEXTS = {
         or old.endswith(("TowerContext", "DistributionStrategy"))
     )
 }
+#: {member with other arguments: its call below ``strategy.extended``}.
+_EXTENDED = {
+    "batch_reduce": "batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)",
+    "broadcast": "broadcast_to(tensor, strategy.extended.worker_devices)",
+    "update": "update(var, fn, args=(...))",
+    "update_non_slot": "update_non_slot(colocate_with, fn, args=(...))",
+}
 _CROSS_TOWER = "tf.distribute.get_strategy() if tf.distribute.in_cross_replica_context() else None"
 #: Where programs import the names of ``contrib.tpu`` from.
 _TPU_MODULES = (
@@ -177,6 +184,47 @@ _row(
         ("strategy", "worker_device_index"): "tf.distribute.get_replica_context()."
         "replica_id_in_sync_group",
         ("strategy", "steps_per_run"): "keep the number in a variable of your own",
+    },
+    "no strategy of 2.x has it",
+)
+_row(
+    "extended",
+    "2.0",
+    _DOCS + "r1.14/site/en/api_docs/python/tf/distribute/StrategyExtended.md",
+    """Members for library writers moved to ``strategy.extended`` in 1.14.
+
+    Those that take other arguments there are left.
+    """,
+    {
+        key: new
+        for key, new in surfaces.MEMBERS["v2_0"].items()
+        if new.startswith("extended.") and key[1] not in _EXTENDED
+    },
+    {("strategy", name): "strategy.extended." + call for name, call in _EXTENDED.items()},
+    "its arguments are others in strategy.extended",
+)
+_row(
+    "run-steps-on-dataset",
+    "2.0",
+    _DOCS + "r1.11/site/en/api_docs/python/tf/contrib/distribute/TPUStrategy.md",
+    """``run_steps_on_dataset(fn, iterator, n)`` is a loop in a ``tf.function``, written by hand.
+
+    What sets an output of the last step, ``context.set_last_step_output("loss", losses, how)``
+    with ``tf.VariableAggregation.MEAN``, becomes what the step returns. In eager code:
+
+        @tf.function
+        def loop(iterator):
+            for _ in tf.range(n - 1):
+                step(next(iterator))
+            losses = step(next(iterator))
+            return strategy.reduce(tf.distribute.ReduceOp.MEAN, losses, axis=None)
+
+    In a Session, run the op of one step n times. ``--level import`` keeps the file as it was.
+    """,
+    {},
+    {
+        ("strategy", "run_steps_on_dataset"): "a tf.function with a loop over tf.range(n); "
+        "session.run the op of one step n times in a Session"
     },
     "no strategy of 2.x has it",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces.eras.walks import last_word
@@ -102,6 +102,9 @@ _OF_CONTRIB = {
     for old, new in surfaces.NAMES["v2_0"].items()
     if old.endswith("Strategy") and "distribute" in old and "Distribution" not in old
 }
+_V2 = "distribute.TPUStrategy"
+#: What ``isinstance`` asks for in a file of TensorFlow 2, and of 1.
+_CLASSES, _CLASSES_OF_1 = (_V2, "compat.v1." + _TPU), (_TPU, "compat.v2." + _V2)
 _FIRST = {"OneDeviceStrategy": "device", "MirroredStrategy": "devices"}
 
 
@@ -160,19 +163,13 @@ def strategy_class(use: Use) -> None:
     """``experimental.TPUStrategy`` is ``TPUStrategy`` since 2.3, its assignment ``experimental_``.
 
     Below ``tf.compat.v1`` there is only the experimental one, which stays. The two are different
-    classes: where a code base has both, ``isinstance`` must ask for either.
+    classes, and ``isinstance`` asks for either.
     """
-    classes: Sequence[str] = use.plan.program.strategy_classes
     around = use.module.parent(use.node)
     is_v1 = use.plan.program.wants_v1(use.module.path)
     is_v1 = is_v1 or import_origins.is_v1_name(use.plan, use.module, use.node)
-    is_asked = type(around) is ast.Call and last_word(around.func) in ("isinstance", "issubclass")
-    if is_asked and len(classes) > 1 and use.plan.target == "latest":
-        if is_v1:  # its tf is that of compat.v1
-            classes = [
-                ("compat.v2." + name).replace("compat.v2.compat.v1.", "") for name in classes
-            ]
-        either = "(%s)" % ", ".join(map(use.spelled, classes))
+    if type(around) is ast.Call and last_word(around.func) in ("isinstance", "issubclass"):
+        either = "(%s)" % ", ".join(map(use.spelled, _CLASSES_OF_1 if is_v1 else _CLASSES))
         use.replace(use.node, either)
         use.note(either)
         return
@@ -186,31 +183,7 @@ def strategy_class(use: Use) -> None:
         if assignment is not None:
             value = use.module.outer_span(assignment.value)[0]
             use.edits.replace(assignment.start, value, "experimental_device_assignment=")
-    use.respell(surfaces.NAMES["latest"][_TPU])
-
-
-_MASTERS = ({("method", "resolver", "master")}, {("method", "resolver", "get_master")})
-
-
-@rule(
-    "connect",
-    "2.2",
-    _API + "r2.2/api_docs/python/tf/config/experimental_connect_to_cluster",
-    [("tf", "config.experimental_connect_to_host")],
-)
-def connect(use: Use) -> None:
-    """``experimental_connect_to_host(resolver.master())`` is ``..._connect_to_cluster(resolver)``.
-
-    The later function, of 1.15 and 2.1, connects all hosts of a slice; the page of 2.2 uses it.
-    Another host than a resolver's master is connected as before.
-    """
-    if use.call is None or len(use.arguments) != 1 or type(use.node) is ast.Name:
-        return
-    (host,) = use.arguments
-    master = host.value.func if type(host.value) is ast.Call else None
-    if type(master) is ast.Attribute and use.evaluator.values(use.module, master) in _MASTERS:
-        use.edits.replace(host.start, host.end, use.module.code(master.value))
-        use.respell("config.experimental_connect_to_cluster")
+    use.respell(_V2)
 
 
 @rule(
