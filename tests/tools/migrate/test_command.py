@@ -99,8 +99,6 @@ def test_a_rule_writes_the_name_of_a_later_rule_only_if_that_one_is_wanted(
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["--to", "2.2", "--jobs", "0"], "--jobs 0. files are read by one process at least"),
-        (["--to", "2.2", "--jobs", "-3"], "--jobs -3"),
         ([], "no --to"),
         (["--to", "2.2", "--only", "fly"], "there is no such rule"),
         (["--to", "2.2", "--skip", "fly"], "rule 'fly'"),
@@ -242,13 +240,14 @@ class Stream(io.StringIO):
         self.isatty = lambda: terminal
 
 
-@pytest.mark.parametrize("terminal, pieces", [(True, 20), (False, 10)])
+@pytest.mark.parametrize("terminal, pieces", [(True, 20), (False, 0)])
 def test_progress_bar(terminal, pieces):
     stream, ticks = Stream(terminal), iter(range(0, 1000, 2))
     items = list(progress.bar(iter(range(20)), 20, stream, lambda: next(ticks)))
     assert items == list(range(20))
     assert stream.getvalue().count("files") == pieces
-    assert stream.getvalue().rstrip().endswith("[%s] 20/20 files" % ("#" * 30))
+    last = "[%s] 20/20 files\n" % ("#" * 30) if terminal else ""
+    assert stream.getvalue().endswith(last)
 
 
 def test_no_progress_bar_for_a_short_run():

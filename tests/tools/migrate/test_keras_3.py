@@ -54,7 +54,6 @@ model.save("x.h5"), model.save(path), model.save("%s" % x), model.save("{}".form
 model.save(path, save_format="tf")  #
 model.save(path, save_format="h5")
 model.save_weights("x.h5")  #
-model.save_weights("x-%d" % 3)  #
 model.save_weights(f"{x}.h5")  #
 model.save_weights(d + "/a.h5")  #
 model.save_weights("x-%s" % 3), model.save_weights("x.weights.h5"), model.save_weights(f"a.{x}")

@@ -9,10 +9,10 @@ MEMBERS = """import tensorflow as tf
 import functools, os.path, strategy_lib, copy as numpy
 def f(x, d, m, f, copy):
     d.update(), d.update(x), d.update(x, a=1), d.update(*x), d.update(x, **f), f(d.update)
-    d.update(x, f), d.update(x, fn=f), d.update(fn=f, var=x), x.map(f).update(x, f)
+    d.update(x, f), d.update(x, fn=f), d.update(fn=f, var=x)
     m.group(), m.group(1), m.group("a"), m.group(x), m.group(value=x), m.group(None)
-    x.map(f), x.map(f, num_parallel_calls=2)
-    x.initialize(1), x.initialize(a=1), x.finalize(x), x.minimize(f)
+    d.map(f), d.map(f, num_parallel_calls=2)
+    d.initialize(1), d.initialize(a=1), d.finalize(x), x.minimize(f)
     tf.group(x), functools.reduce(f, x), functools.call_for_each_tower(f)
     os.path.update(x), os.path.group(x), numpy.group(x), copy.group(x), strategy_lib.update(x, f)
     d["update"], print("update", "group"), [g.group(x) for g in f]
@@ -21,7 +21,6 @@ def f(x, d, m, f, copy):
     vars(x)["update"]  # a strategy's update may be reached
     x.__dict__["update"]  # a strategy's update may be reached
     x.map(x, f)  # no strategy of 2.x has it
-    x.map(f, map_over=x, fn=f)  # no strategy of 2.x has it
     x.initialize()  # no one resolver is named here
     x.initialize(*f)  # no one resolver is named here
 def g(x):
@@ -41,22 +40,6 @@ def test_members_that_others_have_too(tmp_path):
     assert sorted(use.line for use in result.left) == sorted(expected)
     assert [use for use in result.left if expected[use.line] not in harness.said(use)] == []
     assert result.after == MEMBERS.encode()
-
-
-@pytest.mark.parametrize(
-    "before, after",
-    [
-        ("s.update(v)", "s.update(v)"),
-        ("s.group(v)", "tf.group(s.experimental_local_results(v))"),
-        ("s.group(1)", "s.group(1)"),
-    ],
-)
-def test_a_call_that_no_strategy_takes_is_no_strategys(tmp_path, before, after):
-    head = "import tensorflow as tf\ndef f(s, v, f):\n    return "
-    texts, left = harness.migrated(
-        tmp_path, {"a.py": head + before + "\n", "main.py": HANDING}, "latest"
-    )
-    assert texts["a.py"] == head + after + "\n" and left == set()
 
 
 @pytest.mark.parametrize("call", ["s.update(*v)", "s.update(v, f)"])

@@ -73,12 +73,6 @@ def _check(options: argparse.Namespace) -> None:
             "which names to write depends on it",
             "--to contrib|2.0|2.2|latest, or --level import",
         )
-    if options.jobs is not None and options.jobs < 1:
-        raise MigrateError(
-            "--jobs %d" % options.jobs,
-            "files are read by one process at least",
-            "--jobs 1, or no --jobs for one a CPU",
-        )
 
 
 def _check_paths(options: argparse.Namespace) -> None:

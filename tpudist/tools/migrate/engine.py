@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable
 
 from tpudist import surfaces
 from tpudist.tools.migrate import (
@@ -18,7 +18,7 @@ from tpudist.tools.migrate import (
     relocation,
     rules,
 )
-from tpudist.tools.migrate.resolution import import_origins, sources, tensorflow_names
+from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import TimeLimitError, deep_stack
 from tpudist.tools.migrate.resolution.module import Module, parse
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.relocation import Relocation
     from tpudist.tools.migrate.resolution.codebase import CodeBase
     from tpudist.tools.migrate.resolution.sources import Source
-    from tpudist.tools.migrate.rules import Rule
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 _ORIGINS = {
@@ -213,18 +212,22 @@ class Engine:
         """How the imports of a file move in a step."""
         target, sources_ = STEPS[self._options.to], [_SOURCES[step] for step in plan.steps]
         first = plan.steps[0] == "2.0"
-        contrib = (
-            first
-            and self._program.is_contrib(path)
-            and bool(plan.edits or plan.has_moved or plan.left or self._program.wants_v1(path))
-        )
         if first and path in self._program.plain_v1 and path not in self._program.eras:
-            contrib, target = True, "latest"  # it has no strategy that an era answers for
+            target = "latest"  # it has no strategy that an era answers for
         v1 = self._program.wants_v1(path)
         mixed = first and path in self._program.mixed
-        moves = (plan.edits or plan.has_moved) and not self._is_of_any_era(path, plan)
-        plain = bool(moves) or mixed or contrib or v1 or self._belongs(path, plan, plan.steps[-1])
-        plain = plain or plan.steps[-1] == "latest" and gone_imports.renames(plan)
+        plain = (
+            v1
+            or mixed
+            or (bool(plan.edits) or plan.has_moved)
+            and not self._is_of_any_era(path, plan)
+            or first
+            and self._program.is_contrib(path)
+            and bool(plan.left)
+            or self._is_asked_for(path, target)
+            or plan.steps[-1] == "latest"
+            and gone_imports.renames(plan)
+        )
         successors = {}
         for step in plan.steps:
             successors.update(surfaces.NAMES[STEPS[step]])
@@ -237,22 +240,10 @@ class Engine:
         rules_ = {rule for _, _, rule, *_ in plan.rewritten}
         return path not in self._program.eras and rules_ == {datasets.DATASET_ITERATORS}
 
-    def _belongs(self, path: str, plan: Plan, step: str) -> bool:
-        """Whether a file of plain TensorFlow makes what legacy files hand on."""
-        target = STEPS[step] if step != "latest" else "v2_2"
-        eras = {era for other, era in self._program.eras.items() if other != path}
-        earlier = set(surfaces.ERAS[: surfaces.ERAS.index(target)])
-        if self._program.handed.get(path, set()) & earlier:
-            return True
-        return (
-            bool(eras & earlier)
-            and target != "v2_0"
-            and any(
-                tensorflow_names.is_strategy_class(dotted)
-                or (tensorflow_names.result_of(dotted) == "resolver")
-                for dotted in import_origins.strategies_and_resolvers(plan)
-            )
-        )
+    def _is_asked_for(self, path: str, target: str) -> bool:
+        """Whether files of an earlier era than the last one use the ``tf`` of a file."""
+        earlier = surfaces.ERAS[: surfaces.ERAS.index(target if target != "latest" else "v2_2")]
+        return not self._program.handed.get(path, set()).isdisjoint(earlier)
 
     def _has_estimator(self, path: str) -> bool:
         """Whether a file is of a program with a TPUEstimator, which is rewritten no further."""
@@ -277,7 +268,8 @@ class Engine:
             return None
         if not era:
             return None
-        for kind, name, node, rule in legacy_uses.uses(plan, _gone_table(self._rules)):
+        table = legacy_uses.Table(each for each in self._rules if each.name == "gone-contrib")
+        for kind, name, node, rule in legacy_uses.uses(plan, table):
             if not gone_imports.covered(name, era):
                 Use(plan, rule.name, kind, name, node).apply(rule)
         return relocation.Relocation(era, plain=True)
@@ -288,7 +280,3 @@ def _unique(uses: Iterable[outcomes.Use]) -> list[outcomes.Use]:
     for use in uses:
         seen.setdefault((use.rule, use.seen, use.line, use.instead), use)
     return sorted(seen.values())
-
-
-def _gone_table(every: Sequence[Rule]) -> legacy_uses.Table:
-    return legacy_uses.Table([rule for rule in every if rule.name == "gone-contrib"])

@@ -14,7 +14,6 @@ from tpudist import surfaces
 from tpudist.surfaces.eras import names as era_names
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import keras_calls
-from tpudist.tools.migrate.common_members import COMMON, OF_OTHERS, is_call_of_others
 from tpudist.tools.migrate.resolution import members, tensorflow_names
 from tpudist.tools.migrate.resolution.import_origins import first_name, first_word
 from tpudist.tools.migrate.resolution.module import FUNCTIONS, dotted_name, imported
@@ -32,6 +31,11 @@ if TYPE_CHECKING:
 CARRIED_ON, CONTRIB = ("tf", "contrib.+"), ("tf", "contrib.*")
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
 _OF_BOTH = "changed-names"
+#: Members of strategies that many objects have: told only of what is called like a strategy.
+_COMMON = frozenset(
+    ["run", "reduce", "update", "map", "initialize", "finalize", "broadcast", "group", "configure"]
+)
+_OF_OTHERS = _COMMON | {"steps_per_run", "num_hosts", "num_replicas"}  # settings have those
 
 
 class Table(Dict[Tuple[str, str], Rule]):
@@ -130,7 +134,7 @@ def _is_imported_here(scope: Scope, name: str) -> bool:
 def _leave_definitions(plan: Plan, table: Table) -> None:
     """Leaves what a program's own strategy class defines: TensorFlow calls the new name."""
     for node in plan.module.of(*FUNCTIONS):
-        if "strategy" not in table.owners.get(node.name, ()) or node.name in COMMON:
+        if "strategy" not in table.owners.get(node.name, ()) or node.name in _COMMON:
             continue
         owner = plan.module.parent(node)
         if type(owner) is ast.ClassDef and members.is_strategy(plan.evaluator, plan.module, owner):
@@ -220,8 +224,6 @@ def _leave_unsure(plan: Plan, node: Any, table: Table, names: list[str]) -> None
 
 
 def _member_use(plan: Plan, node: ast.Attribute, table: Table) -> Found:
-    if is_call_of_others(plan.module.parent(node), node):
-        return
     values = plan.evaluator.values(plan.module, node.value)
     known = kinds_of(plan, values, node.attr, table)
     if not known:
@@ -270,10 +272,10 @@ def may_be_a_strategys(plan: Plan, owner: Any, name: str, values: Values) -> boo
     """
     if values and ("unknown",) not in values:
         return False
-    if name not in OF_OTHERS and (name.count("_") > 1 or plan.program.names_strategies):
+    if name not in _OF_OTHERS and (name.count("_") > 1 or plan.program.names_strategies):
         return True  # hardly anything else has it; one file's strategies are every file's
     receiver = last_word(owner)
-    if name in COMMON:
+    if name in _COMMON:
         return era_names.is_called_like_a_strategy(receiver)
     return era_names.is_of_a_strategy(name, receiver)
 

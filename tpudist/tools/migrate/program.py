@@ -300,7 +300,6 @@ class Program:
             path
             for path in codebase.above(paths)
             if "main" in self._of(path).says
-            or path.endswith("__main__.py")
             or all(map(_is_setup, codebase.importers.get(path, ())))
             if not _is_setup(path) and choosing.isdisjoint(codebase.below([path]))
         }

@@ -20,7 +20,7 @@ def bar(
 ) -> Iterator[_Item]:
     """Yields items, and shows how many there were.
 
-    On a terminal one line is redrawn; elsewhere a line appears at each tenth.
+    On a terminal, where one line is redrawn.
 
     Args:
       items: an iterable.
@@ -29,16 +29,13 @@ def bar(
       clock: seconds, for tests.
     """
     stream = stream or sys.stderr
-    terminal, start, shown = stream.isatty(), clock(), False
+    start, end = clock(), ""
     for done, item in enumerate(items, 1):
         yield item
-        if clock() - start < _PATIENCE:
-            continue
-        if terminal or done * 10 // count != (done - 1) * 10 // count:
+        if stream.isatty() and clock() - start >= _PATIENCE:
             full = _WIDTH * done // count
-            line = "[%s%s] %d/%d files" % ("#" * full, "." * (_WIDTH - full), done, count)
-            stream.write("\r" + line if terminal else line + "\n")
+            bar_ = "#" * full + "." * (_WIDTH - full)
+            stream.write("\r[%s] %d/%d files" % (bar_, done, count))
             stream.flush()
-            shown = True
-    if shown and terminal:
-        stream.write("\n")
+            end = "\n"
+    stream.write(end)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any
 
-from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.resolution.module import dotted_name, imported
 
 if TYPE_CHECKING:
@@ -64,18 +63,3 @@ def _is_v1_binding(plan: Plan, module: Module, binding: Binding, seen: tuple[str
     return binding.is_import and any(
         _V1.match(full) for full, bound in imported(node) if bound == binding.name
     )
-
-
-def strategies_and_resolvers(plan: Plan) -> Iterator[str]:
-    """The dotted names below ``tf`` that a file may have a strategy or resolver by."""
-    module = plan.module
-    for node in module.of(ast.Attribute):
-        if node.attr.endswith(("Strategy", "Resolver")):
-            dotted = plan.evaluator.tensorflow_name(module, node)
-            if dotted:
-                yield dotted
-    for node in module.of(ast.ImportFrom):
-        for full, _ in imported(node):
-            below = tensorflow_names.below_tensorflow(full)
-            if below:
-                yield below

@@ -6,9 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.tools.migrate.gone_imports import OWN_KERAS
 from tpudist.tools.migrate.resolution import import_origins
-from tpudist.tools.migrate.resolution.module import dotted_name
 from tpudist.tools.migrate.rules import rule
 
 if TYPE_CHECKING:
@@ -42,22 +40,6 @@ def gone_names(use: Use) -> None:
     is_kept = use.name in surfaces.KEPT_IN_V1 and is_v1(use)
     if not _is_inner(use) and not is_kept:
         use.leave("not in every TensorFlow of today", surfaces.instead_of_gone(use.name))
-
-
-@rule("private-modules", "latest", _RELEASES + "v2.5.0", [("tf", "python"), ("tf", "core")])
-def private_modules(use: Use) -> None:
-    """``tf.python.x``: TensorFlow's own modules as attributes, which it has not since 2.5."""
-    node = use.node
-    while type(use.module.parent(node)) is ast.Attribute:
-        node = use.module.parent(node)
-    full = dotted_name(node).partition(".")[2]
-    above, _, last = full.rpartition(".")
-    if not above or surfaces.gone_today(full):
-        return  # another rule tells it
-    instead = "from tensorflow.%s import %s, which is no public API" % (above, last)
-    if full.startswith(OWN_KERAS + "."):
-        instead = surfaces.instead_of_module(full)
-    use.plan.leave(node, "private-modules", use.code(node), instead, "no attribute today")
 
 
 @rule("gone-by-2-2", "2.2", _RELEASES + "v2.2.0", [("tf", name) for name in surfaces.GONE_BY_2_2])

@@ -76,7 +76,6 @@ def keras_optimizers(use: Use) -> None:
 _LAYERS, _OPTIMIZERS = "keras.layers.", "keras.optimizers."
 _LAYER = re.compile("^$|^self$|layer")
 _LAYER_CLASS = re.compile(r"keras\.layers\.[A-Z]")
-_FORMAT = re.compile(r"%[-\d.]*s\Z|\}\Z")
 #: Other libraries whose models are saved.
 _SAVED_BY_OTHERS = re.compile(
     r"^\s*(?:from|import)\s+(?:gensim|stable_baselines|torch|sklearn)", re.M
@@ -179,13 +178,9 @@ def _end(node: Any) -> str | None:
         return _end(node.values[-1])
     if type(node) is ast.BinOp and type(node.op) is ast.Add:
         return _end(node.right)
-    name = last_word(node.func) if type(node) is ast.Call else ""
-    if name == "join" and node.args:
+    if type(node) is ast.Call and last_word(node.func) == "join" and node.args:
         return _end(node.args[-1])
-    if type(node) is not ast.BinOp and name != "format":
-        return walks.text(node)
-    text = walks.text(node.left if type(node) is ast.BinOp else getattr(node.func, "value", None))
-    return None if text is None or _FORMAT.search(text) else text
+    return walks.text(node)
 
 
 def _makes(use: Use, node: Any) -> str:

@@ -261,6 +261,18 @@ _row(
     _of_tf(surfaces.RENAMED_TODAY),
 )
 _row(
+    "private-modules",
+    "latest",
+    _RELEASES + "v2.5.0",
+    """``tf.python.x``: TensorFlow's own modules as attributes, which it has not since 2.5.""",
+    {},
+    {
+        ("tf", name): "from tensorflow.%s.x import y, which is no public API" % name
+        for name in ("python", "core")
+    },
+    "no attribute today",
+)
+_row(
     "run",
     "2.2",
     _RELEASES + "v2.2.0",
