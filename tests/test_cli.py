@@ -224,7 +224,6 @@ def test_missing_tensorflow_names_the_extra(bare_python, tmp_path):
         (["doctor", "{folder}/nope"], "no file or folder"),
         (["doctor", "--constraints", "1.12"], "--releases 1.12"),
         (["migrate", "--to", "2.2"], "no PATH"),
-        (["migrate", "{folder}/nope", "--to", "2.2"], "no file or folder"),
         (["migrate", "{folder}"], "no --to"),
         (["compile", "nope.py:step"], "no file nope.py"),
         (["compile", "nope.py"], "it is no file and function"),

@@ -10,7 +10,7 @@ import pytest
 
 from tests.tools.migrate import harness
 from tpudist import cli
-from tpudist.tools.migrate import outcomes
+from tpudist.tools.migrate import engine, outcomes
 
 TEXT = """from tpudist.v2_0 import tensorflow as tf
 strategy = tf.distribute.get_strategy()
@@ -98,19 +98,21 @@ def test_a_long_chain_is_read_or_refused(count, tmp_path):
     assert len(found.rewritten) == count + 1 or "too deeply" in found.refused
 
 
-def test_a_file_that_takes_too_long_is_left_and_named(tmp_path):
+def test_a_file_that_takes_too_long_is_left_and_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "TIME_LIMIT", 1e-9)
     text = TEXT + reassigned(200)
-    found = migrate(tmp_path, text, time_limit=1e-9)
+    found = migrate(tmp_path, text)
     assert found.after == text.encode() and not found.rewritten
     assert [(use.rule, use.line) for use in found.left] == [("time-limit", 1)]
     assert outcomes.exit_code([found], check=False) == 1
 
 
-def test_the_time_limit_names_the_file(tmp_path, capsys):
+def test_the_time_limit_names_the_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(engine, "TIME_LIMIT", 0.001)
     harness.put(
         tmp_path, {"long.py": TEXT + reassigned(200), "short.py": "import tensorflow as tf\n"}
     )
-    arguments = ["migrate", str(tmp_path), "--to", "2.2", "--time-limit", "0.001", "--jobs", "1"]
+    arguments = ["migrate", str(tmp_path), "--to", "2.2", "--jobs", "1"]
     assert cli.main(arguments) == 1
     line = "long.py:1:1: time-limit: reading it took more than 0.001 s of CPU time"
     out = capsys.readouterr().out

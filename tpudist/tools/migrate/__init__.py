@@ -52,7 +52,6 @@ def _checked(options: argparse.Namespace) -> int:
             "before 3.8 Python does not say where code ends",
             "tpudist migrate with a newer Python; the code may be of any TensorFlow",
         )
-    _check_paths(options)
     from tpudist.tools.migrate import keys
 
     if options.list_rules is not None:
@@ -72,16 +71,6 @@ def _check(options: argparse.Namespace) -> None:
             "no --to",
             "which names to write depends on it",
             "--to contrib|2.0|2.2|latest, or --level import",
-        )
-
-
-def _check_paths(options: argparse.Namespace) -> None:
-    missing = [each for each in options.paths if not os.path.exists(each)]
-    if missing and missing == options.paths:  # else each is refused by itself
-        raise MigrateError(
-            "no file or folder %s" % missing[0],
-            "the working folder is %s" % os.getcwd(),
-            "a path that is there",
         )
 
 

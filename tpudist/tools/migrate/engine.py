@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from typing import TYPE_CHECKING, Any, Iterable
 
@@ -22,7 +21,7 @@ from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import TimeLimitError, deep_stack
 from tpudist.tools.migrate.resolution.module import Module, parse
-from tpudist.tools.migrate.rules import datasets, estimators, generations
+from tpudist.tools.migrate.rules import datasets, estimators
 from tpudist.tools.migrate.use import STEPS, Plan, Use
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.codebase import CodeBase
     from tpudist.tools.migrate.resolution.sources import Source
 
+#: Seconds of CPU time for one file, which is left and named after it.
+TIME_LIMIT = 60.0
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 _ORIGINS = {
     "2.0": ("auto", "1.11", "1.13", "1.15"),
@@ -59,13 +60,13 @@ class Engine:
     Args:
       codebase: a `CodeBase`.
       program: what is known of it, a `Program`.
-      options: parsed ``to``, ``origin``, ``level``, ``only``, ``skip`` and ``time_limit``.
+      options: parsed ``to``, ``origin``, ``level``, ``only`` and ``skip``.
     """
 
     def __init__(self, codebase: CodeBase, program: Program, options: Any) -> None:
         self._codebase, self._program, self._options = codebase, program, options
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
-        self._table = functools.lru_cache(maxsize=None)(self._table_of)
+        self._tables: dict[tuple[str, ...], legacy_uses.Table] = {}
 
     def wanted(self, name: str) -> bool:
         """Whether ``--only`` and ``--skip`` let a rule run."""
@@ -107,7 +108,7 @@ class Engine:
             with deep_stack():
                 text, done, left = self._steps(path, source, module)
         except TimeLimitError:
-            return outcomes.late(path, raw, self._options.time_limit, era)
+            return outcomes.late(path, raw, TIME_LIMIT, era)
         finally:
             self._codebase.drop(path)
         if text != source.text:
@@ -127,8 +128,7 @@ class Engine:
         text = source.text
         done: list[outcomes.Use] = []
         left: list[outcomes.Use] = []
-        limit = self._options.time_limit
-        deadline = time.process_time() + limit if limit else None
+        deadline = time.process_time() + TIME_LIMIT
         place = places.Places(path, source)
         plan = None
         for steps in self.steps(path, source.text):
@@ -148,7 +148,7 @@ class Engine:
         return text, changed, left
 
     def _step(
-        self, steps: tuple[str, ...], path: str, module: Module, deadline: float | None
+        self, steps: tuple[str, ...], path: str, module: Module, deadline: float
     ) -> tuple[Plan, str]:
         evaluator = Evaluator(self._codebase, deadline)
         target = self._options.to
@@ -186,14 +186,11 @@ class Engine:
             if kind == "strategy" and (kind, name) in surfaces.MEMBERS[STEPS[rule.step]]
         }
 
-    def _table_of(self, steps: tuple[str, ...], is_mixed: bool) -> legacy_uses.Table:
-        every = generations.of_mixed(self._rules) if is_mixed else self._rules
-        return legacy_uses.Table([rule for rule in every if rule.step in steps])
-
     def _apply_rules(self, plan: Plan) -> None:
-        table = self._table(plan.steps, plan.module.path in self._program.mixed)
-        if not table:
-            return
+        if plan.steps not in self._tables:
+            wanted = [rule for rule in self._rules if rule.step in plan.steps]
+            self._tables[plan.steps] = legacy_uses.Table(wanted)
+        table = self._tables[plan.steps]
         for kind, name, node, rule in legacy_uses.uses(plan, table):
             if plan.ignores(node, rule.name):
                 continue
@@ -224,26 +221,29 @@ class Engine:
             or first
             and self._program.is_contrib(path)
             and bool(plan.left)
-            or self._is_asked_for(path, target)
+            or self._belongs(path, target)
             or plan.steps[-1] == "latest"
             and gone_imports.renames(plan)
         )
         successors = {}
         for step in plan.steps:
             successors.update(surfaces.NAMES[STEPS[step]])
-        home = relocation.Relocation(target, sources_, plain, v1)
-        plan.home = home("tpudist.%s.tensorflow" % sources_[0])
-        return relocation.Relocation(target, sources_, plain, v1, successors, mixed)
+        moved = relocation.Relocation(target, sources_, plain, v1, successors, mixed)
+        plan.home = moved("tpudist.%s.tensorflow" % sources_[0])
+        return moved
 
     def _is_of_any_era(self, path: str, plan: Plan) -> bool:
         """Whether what changes in a file, which no era answers for, leads to every TensorFlow."""
         rules_ = {rule for _, _, rule, *_ in plan.rewritten}
         return path not in self._program.eras and rules_ == {datasets.DATASET_ITERATORS}
 
-    def _is_asked_for(self, path: str, target: str) -> bool:
-        """Whether files of an earlier era than the last one use the ``tf`` of a file."""
-        earlier = surfaces.ERAS[: surfaces.ERAS.index(target if target != "latest" else "v2_2")]
-        return not self._program.handed.get(path, set()).isdisjoint(earlier)
+    def _belongs(self, path: str, target: str) -> bool:
+        """Whether legacy files use a file's ``tf``, or may use the strategies that it makes."""
+        era = target if target != "latest" else "v2_2"
+        of_users = set(self._program.handed.get(path, ()))
+        if path in self._program.later and era != "v2_0":
+            of_users |= {each for other, each in self._program.eras.items() if other != path}
+        return not of_users.isdisjoint(surfaces.ERAS[: surfaces.ERAS.index(era)])
 
     def _has_estimator(self, path: str) -> bool:
         """Whether a file is of a program with a TPUEstimator, which is rewritten no further."""

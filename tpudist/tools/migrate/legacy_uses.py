@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: What the rules are asked about whose names are in no list of their own.
 CARRIED_ON, CONTRIB = ("tf", "contrib.+"), ("tf", "contrib.*")
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
-_OF_BOTH = "changed-names"
+_OF_GENERATIONS = ("changed-names", "first-generation")
 #: Members of strategies that many objects have: told only of what is called like a strategy.
 _COMMON = frozenset(
     ["run", "reduce", "update", "map", "initialize", "finalize", "broadcast", "group", "configure"]
@@ -58,7 +58,7 @@ class Table(Dict[Tuple[str, str], Rule]):
         self.words = {
             name.rpartition(".")[2]
             for (kind, name), rule in self.items()
-            if kind == "tf" and rule.name != _OF_BOTH  # much else has words of those
+            if kind == "tf" and rule.name not in _OF_GENERATIONS  # much else has words of those
         }
         if CONTRIB in self or CARRIED_ON in self:
             self.words |= _contrib_words()
@@ -203,7 +203,7 @@ def _leave_unsure(plan: Plan, node: Any, table: Table, names: list[str]) -> None
         if rule is None or not (is_called or rule.name == "gone-names"):
             continue
         use = Use(plan, rule.name, "tf", dotted, node)
-        if rule.name != _OF_BOTH or not use.is_v1():
+        if rule.name not in _OF_GENERATIONS or not use.is_v1():
             use.leave(
                 "tf.%s, or something else" % dotted, "call each of them under a name of its own"
             )

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     import argparse
 
 
+#: {an option that may be given again: (what it takes, its help)}.
+LISTS = {
+    "exclude": ("PATTERN", 'files and folders to leave out ("third_party/*")'),
+    "only": ("RULE", "only this rule"),
+    "skip": ("RULE", "not this rule"),
+}
 TARGETS = tuple(map(surfaces.spelled, surfaces.ERAS)) + ("latest",)
 ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 
@@ -17,13 +23,9 @@ ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 def add(verb: argparse.ArgumentParser) -> None:
     """Adds the options to an ``argparse`` parser."""
     verb.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (.py, .ipynb)")
-    verb.add_argument(
-        "--exclude",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help='files and folders to leave out ("third_party/*"); may be given again',
-    )
+    for name, (taken, text) in LISTS.items():
+        text += "; may be given again"
+        verb.add_argument("--" + name, action="append", default=[], metavar=taken, help=text)
     verb.add_argument(
         "--to",
         choices=TARGETS,
@@ -48,35 +50,6 @@ def add(verb: argparse.ArgumentParser) -> None:
         help="import: swap only the imports for the drop-in namespace of each "
         "file's era; full (default): rewrite uses",
     )
-    _add_modes(verb)
-    _add_rules(verb)
-    _add_limits(verb)
-
-
-def _add_modes(verb: argparse.ArgumentParser) -> None:
-    mode = verb.add_mutually_exclusive_group()
-    mode.add_argument(
-        "--check", action="store_true", help="write nothing; exit code 1 if a file would change"
-    )
-    mode.add_argument("--diff", action="store_true", help="write nothing; print the changes")
-    mode.add_argument("--write", action="store_true", help="change the files")
-
-
-def _add_rules(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        metavar="RULE",
-        help="only this rule; may be given again",
-    )
-    verb.add_argument(
-        "--skip",
-        action="append",
-        default=[],
-        metavar="RULE",
-        help="not this rule; may be given again",
-    )
     verb.add_argument(
         "--list-rules",
         nargs="?",
@@ -84,19 +57,19 @@ def _add_rules(verb: argparse.ArgumentParser) -> None:
         metavar="KEY",
         help="what each rule does, and its release note; of one, what to type and an example",
     )
+    _add_output(verb)
 
 
-def _add_limits(verb: argparse.ArgumentParser) -> None:
+def _add_output(verb: argparse.ArgumentParser) -> None:
+    mode = verb.add_mutually_exclusive_group()
+    mode.add_argument(
+        "--check", action="store_true", help="write nothing; exit code 1 if a file would change"
+    )
+    mode.add_argument("--diff", action="store_true", help="write nothing; print the changes")
+    mode.add_argument("--write", action="store_true", help="change the files")
     verb.add_argument(
         "--report", choices=("html", "json"), help="print a report of everything on standard output"
     )
     verb.add_argument(
         "--jobs", type=int, metavar="N", help="processes; by default one a CPU if much is read"
-    )
-    verb.add_argument(
-        "--time-limit",
-        type=float,
-        default=60.0,
-        metavar="SECONDS",
-        help="of CPU time for one file, which is left and named after it; 0 for none (default: 60)",
     )

@@ -84,7 +84,7 @@ def late(path: str, raw: bytes, seconds: float, era: str) -> Result:
     """The Result of a file that took too long: left as it is."""
     use = Use(
         path, 1, 1, TIME_LIMIT, "reading it took more than %g s of CPU time" % seconds,
-        "--time-limit with more seconds; or several smaller files",
+        "several smaller files",
     )  # fmt: skip
     return Result(path, raw, raw, [], [use], "", era)
 

@@ -134,6 +134,7 @@ class Program:
       v2_graphs: those of them that have TensorFlow 2's behavior.
       summing: the files of programs that ask for losses that are no means.
       divided: the files in which optimizers divided a mean loss by the number of towers.
+      later: the files with names of strategies that the contrib era has not.
       strategic: the files of programs with a strategy, or something that may be one.
       names_strategies: whether a file has a name of one, in a comment or a text perhaps.
       faults: {path: why it is refused} of files that tpudist failed to read.
@@ -160,8 +161,9 @@ class Program:
         self.summing = codebase.programs(self._saying("sums"))
         self.divided = self._divided(codebase, origin) & beside
         naming_one = {path: each.estimator for path, each in facts.items() if each.estimator}
-        second = {path for path, each in facts.items() if each.tells.second or each.later}
-        self.estimators = estimators.files(codebase, naming_one, second - self._v1)
+        second = {path for path, each in facts.items() if each.tells.second}
+        self.later = {path for path, each in facts.items() if each.later}
+        self.estimators = estimators.files(codebase, naming_one, (second | self.later) - self._v1)
         self.starts = self._starts(codebase)
         disabled = self._saying("disabled")
         self.v2_graphs = self.graphs - codebase.programs(self.starts | disabled)

@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 from tpudist.errors import MigrateError
 from tpudist.tools.migrate import options as options_lib
 
-_LISTS = ("exclude", "only", "skip")
 _SECTION = "tpudist:migrate"
 _TABLE = "[tool.tpudist.migrate]"
 
@@ -42,7 +41,7 @@ def apply(options: argparse.Namespace) -> None:
     options_lib.add(parser)
     for name, value in found.items():
         attribute = {"from": "origin"}.get(name, name.replace("-", "_"))
-        is_list = name in _LISTS
+        is_list = name in options_lib.LISTS
         is_given = getattr(options, attribute, None) != parser.get_default(attribute)
         into = argparse.Namespace() if is_given and not is_list else options
         values = [value]

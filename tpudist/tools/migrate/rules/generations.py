@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.surfaces import changed_names as changed
 from tpudist.tools.migrate.resolution import import_origins
-from tpudist.tools.migrate.rules import Rule, rule
+from tpudist.tools.migrate.rules import rule
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.use import Use
 
 _UPGRADE = "https://www.tensorflow.org/guide/migrate/upgrade"
-_SESSIONS = ("Session", "InteractiveSession", "train.MonitoredTrainingSession")
 _OF_STRATEGIES = ("distribute.", "tpu.")  # they tell an era, and have rules of their own
-_OF_1 = frozenset(("tf", name) for name in surfaces.FIRST_GENERATION)
 
 
-@rule(
-    "sessions",
-    "2.0",
-    "https://www.tensorflow.org/guide/migrate",
-    [("tf", name) for name in _SESSIONS],
-)
+@rule("sessions", "2.0", "https://www.tensorflow.org/guide/migrate", ())
 def sessions(use: Use) -> None:
     """Sessions stay, with ``tf.disable_v2_behavior()`` where the program starts.
 
@@ -35,26 +28,16 @@ def sessions(use: Use) -> None:
     del use  # `tpudist.tools.migrate.graph_mode` changes the file that the program starts with
 
 
-@rule("first-generation", "2.0", _UPGRADE, ())  # see `of_mixed`
+@rule("first-generation", "2.0", _UPGRADE, [("tf", name) for name in surfaces.FIRST_GENERATION])
 def first_generation(use: Use) -> None:
     """Names that only TensorFlow 1 has, in a file with names that only TensorFlow 2 has.
 
     In other files of TensorFlow 1 ``tf`` becomes ``tf.compat.v1`` as a whole, which has no
     ``tf.random.set_seed`` or ``tf.summary.create_file_writer``.
     """
-    if not import_origins.is_v1_name(use.plan, use.module, use.node):
+    is_mixed = use.module.path in use.plan.program.mixed
+    if is_mixed and not import_origins.is_v1_name(use.plan, use.module, use.node):
         use.respell("compat.v1." + use.name)
-
-
-def of_mixed(rules: Sequence[Rule]) -> list[Rule]:
-    """The rules for a file of both generations: what others tell of is theirs, but for Sessions.
-
-    Args:
-      rules: the rules that run.
-    """
-    others = [each for each in rules if each.name not in ("first-generation", "sessions")]
-    own = [each._replace(uses=_OF_1) for each in rules if each.name == "first-generation"]
-    return others + own
 
 
 @rule(
