@@ -17,6 +17,7 @@ from tpudist.tools.migrate import (
     relocation,
     rules,
 )
+from tpudist.tools.migrate.options import ORIGINS
 from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import TimeLimitError, deep_stack
@@ -33,11 +34,8 @@ if TYPE_CHECKING:
 #: Seconds of CPU time for one file, which is left and named after it.
 TIME_LIMIT = 60.0
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
-_ORIGINS = {
-    "2.0": ("auto", "1.11", "1.13", "1.15"),
-    "2.2": ("auto", "1.11", "1.13", "1.15", "2.0"),
-    "latest": ("auto", "1.11", "1.13", "1.15", "2.0", "2.2"),
-}
+#: {step: the origins, as of ``--from``, that it is taken from}.
+_ORIGINS = {"2.0": ORIGINS[:-2], "2.2": ORIGINS[:-1], "latest": ORIGINS}
 
 #: Words of which a file has one, if an earlier step may write what the one to latest changes.
 _LATEST = (

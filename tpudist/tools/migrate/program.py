@@ -48,19 +48,12 @@ _OF_GRAPHS = (
     r"""\b(Session|InteractiveSession|(Singular)?Monitored(Training)?Session)(["'][)\]])?\("""
     r"|\b(test|cached|managed)_session\(|\bself\.session\(|\btf\.(gradients|placeholder)\("
 )
-_WORDS_OF_GRAPHS = ("Session", "session(", "gradients(", "placeholder(")
 #: {what is asked of a file's text: (words of which it has one then, a pattern)}.
 _SAYS = {
-    "graph": ((*_WORDS_OF_GRAPHS, "Graph("), re.compile(_OF_GRAPHS + r"|\btf\.Graph\(")),
-    "sessions": (_WORDS_OF_GRAPHS, re.compile(_OF_GRAPHS)),
+    "own graph": (("Graph(",), re.compile(r"\btf\.Graph\(")),
+    "sessions": (("Session", "session(", "gradients(", "placeholder("), re.compile(_OF_GRAPHS)),
     "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
-    "tpu": (
-        ("TPUStrategy", "tpu_strategy"),
-        re.compile(
-            r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
-            r"import\s.*\bTPUStrategy\b|tpu_strategy\b"
-        ),
-    ),
+    "tpu": (("TPUStrategy", "tpu_strategy"), re.compile(r"TPUStrategy\b|\btpu_strategy\b")),
     "later": (
         ("experimental", "initialize_tpu_system"),
         re.compile(
@@ -157,7 +150,7 @@ class Program:
         self._decide(codebase, origin, beside)
         self.companions = (beside & self._v1) - self._contrib
         self.plain_v1 = self._v1 - beside
-        self.graphs = codebase.programs(self._saying("graph"))
+        self.graphs = codebase.programs(self._saying("sessions") | self._saying("own graph"))
         self.summing = codebase.programs(self._saying("sums"))
         self.divided = self._divided(codebase, origin) & beside
         naming_one = {path: each.estimator for path, each in facts.items() if each.estimator}

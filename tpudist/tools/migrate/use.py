@@ -272,8 +272,8 @@ class Use:
         self.rename_member(member)
         self.note(member)
 
-    def respell(self, dotted: str, remark: str = "") -> None:
-        """Rewrites a name below ``tf`` to another one, and notes it with a remark.
+    def respell(self, dotted: str) -> None:
+        """Rewrites a name below ``tf`` to another one.
 
         A name that a ``from`` import or a variable gives is left as it is: its import, or what
         was assigned to the variable, is what changes.
@@ -295,7 +295,7 @@ class Use:
             text = self.spelled(dotted)
             self.plan.respelled.add(base)
         self.replace(self.node, text)
-        self.note("tf." + dotted + remark)
+        self.note("tf." + dotted)
 
     def respell_whole(self, full: str) -> bool:
         """Rewrites a name below ``tf`` to one outside of TensorFlow; whether it could.

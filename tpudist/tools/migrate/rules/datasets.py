@@ -158,13 +158,11 @@ def dataset_iterators(use: Use) -> None:
         return
     root, _ = use.plan.tensorflow_at(use.node)
     new = "%s.compat.v1.data.%s" % (root or "tf", use.name)
-    if use.module.path in use.plan.program.strategic:
+    if use.call is None or not root or use.module.path in use.plan.program.strategic:
         use.leave(
             "no dataset of TensorFlow 2 has it",
             "%s(dataset); iter(dataset) if a strategy distributes it" % new,
         )
-    elif use.call is None or not root:
-        use.leave("no dataset of TensorFlow 2 has it", "%s(dataset)" % new)
     else:
         _, end = use.module.outer_span(owner)
         start, last = use.module.span(use.call)

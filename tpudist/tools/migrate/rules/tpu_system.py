@@ -138,13 +138,10 @@ def constructor(use: Use) -> None:
     elif use.call is not None and use.arguments and not _is_same(use):
         use.leave("its arguments of contrib are not those of tf.distribute", "tf." + new)
         return
-    remark = ""
-    if steps is not None:
-        remark = ", without steps_per_run, which only loops of Keras and Estimator read"
     if is_contrib:
-        use.respell(new, remark)
-    elif remark:
-        use.note(use.code() + remark)
+        use.respell(new)
+    elif steps is not None:
+        use.note(use.code() + ", without steps_per_run")
 
 
 def _is_same(use: Use) -> bool:
