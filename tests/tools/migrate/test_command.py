@@ -1,7 +1,6 @@
 """``tpudist migrate`` as it is typed: options, exit codes, what is printed."""
 
 import concurrent.futures
-import io
 import json
 import os
 import re
@@ -234,26 +233,17 @@ def test_a_fault_before_the_rules_does_not_stop_the_run(tree, monkeypatch, capsy
     assert (tree / "a.py").read_text() != OLD + USE
 
 
-class Stream(io.StringIO):
-    def __init__(self, terminal):
-        super().__init__()
-        self.isatty = lambda: terminal
-
-
-@pytest.mark.parametrize("terminal, pieces", [(True, 20), (False, 0)])
-def test_progress_bar(terminal, pieces):
-    stream, ticks = Stream(terminal), iter(range(0, 1000, 2))
-    items = list(progress.bar(iter(range(20)), 20, stream, lambda: next(ticks)))
-    assert items == list(range(20))
-    assert stream.getvalue().count("files") == pieces
-    last = "[%s] 20/20 files\n" % ("#" * 30) if terminal else ""
-    assert stream.getvalue().endswith(last)
-
-
-def test_no_progress_bar_for_a_short_run():
-    stream = Stream(True)
-    list(progress.bar(range(20), 20, stream, lambda: 0))
-    assert stream.getvalue() == ""
+@pytest.mark.parametrize("is_terminal, seconds, pieces", [(1, 2, 20), (0, 2, 0), (1, 0, 0)])
+def test_progress_is_shown_on_a_terminal_if_it_takes_long(
+    monkeypatch, capsys, is_terminal, seconds, pieces
+):
+    ticks = iter(range(0, 1000, seconds) if seconds else [0] * 100)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(ticks))
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: bool(is_terminal))
+    assert list(progress.bar(range(20), 20)) == list(range(20))
+    shown = capsys.readouterr().err
+    assert shown.count("files") == pieces
+    assert not pieces or shown.endswith("[%s] 20/20 files\n" % ("#" * 30))
 
 
 @pytest.mark.parametrize(

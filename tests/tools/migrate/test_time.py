@@ -99,7 +99,7 @@ def test_a_long_chain_is_read_or_refused(count, tmp_path):
 
 
 def test_a_file_that_takes_too_long_is_left_and_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "TIME_LIMIT", 1e-9)
+    monkeypatch.setattr(engine, "SECONDS", 1e-9)
     text = TEXT + reassigned(200)
     found = migrate(tmp_path, text)
     assert found.after == text.encode() and not found.rewritten
@@ -108,7 +108,7 @@ def test_a_file_that_takes_too_long_is_left_and_named(tmp_path, monkeypatch):
 
 
 def test_the_time_limit_names_the_file(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(engine, "TIME_LIMIT", 0.001)
+    monkeypatch.setattr(engine, "SECONDS", 0.001)
     harness.put(
         tmp_path, {"long.py": TEXT + reassigned(200), "short.py": "import tensorflow as tf\n"}
     )

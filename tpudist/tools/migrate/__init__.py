@@ -59,7 +59,7 @@ def _checked(options: argparse.Namespace) -> int:
         return 0
     if options.explain is not None:
         return _explain(options)
-    _check_rules(options, keys.rules_that_run())
+    _check_rules(options, [key.name for key in keys.every()])
     return _run(options)
 
 

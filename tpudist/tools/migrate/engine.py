@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.sources import Source
 
 #: Seconds of CPU time for one file, which is left and named after it.
-TIME_LIMIT = 60.0
+SECONDS = 60.0
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 #: {step: the origins, as of ``--from``, that it is taken from}.
 _ORIGINS = {"2.0": ORIGINS[:-2], "2.2": ORIGINS[:-1], "latest": ORIGINS}
@@ -94,7 +94,11 @@ class Engine:
         return [each for each in (together, ("latest",)) if set(each) & set(wanted)]
 
     def migrate(self, path: str) -> outcomes.Result:
-        """What becomes of a file; the file itself is not touched."""
+        """What becomes of a file; the file itself is not touched.
+
+        Raises:
+          Exception: a fault of tpudist.
+        """
         raw, era = self._codebase.bytes[path], self._program.eras.get(path, "")
         source = None
         try:
@@ -106,15 +110,11 @@ class Engine:
             with deep_stack():
                 text, done, left = self._steps(path, source, module)
         except TimeLimitError:
-            return outcomes.late(path, raw, TIME_LIMIT, era)
+            return outcomes.late(path, raw, SECONDS, era)
         finally:
             self._codebase.drop(path)
         if text != source.text:
-            try:
-                parse(text)
-            except SyntaxError as error:
-                fault = "a fault of tpudist: what it would write is no Python (%s)" % error
-                return outcomes.Result(path, raw, raw, [], [], fault, era)
+            parse(text)  # a fault of ours, if it is no Python
         left += places.set_aside(places.Places(path, source), source)
         after = raw if text == source.text else sources.written(source, text)
         return outcomes.Result(path, raw, after, sorted(done), _unique(left), "", era)
@@ -126,7 +126,7 @@ class Engine:
         text = source.text
         done: list[outcomes.Use] = []
         left: list[outcomes.Use] = []
-        deadline = time.process_time() + TIME_LIMIT
+        deadline = time.process_time() + SECONDS
         place = places.Places(path, source)
         plan = None
         for steps in self.steps(path, source.text):

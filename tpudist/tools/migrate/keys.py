@@ -27,11 +27,6 @@ def every() -> list[Rule]:
     ]
 
 
-def rules_that_run() -> list[str]:
-    """The keys that ``--only`` and ``--skip`` take."""
-    return [*(rule.name for rule in rules.load()), rules.IMPORTS, indirect_names.NAME]
-
-
 def listed() -> str:
     """All keys, each with a sentence and its note."""
     return "\n".join(

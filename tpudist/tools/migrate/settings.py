@@ -62,10 +62,11 @@ def _start(options: argparse.Namespace) -> str:
 
 
 def _nearest(folder: str) -> tuple[str, dict[str, Any]]:
+    """The nearest file upwards that has options, and those."""
     while True:
-        for name, read in (("pyproject.toml", _of_toml), ("setup.cfg", _of_cfg)):
+        for name in ("pyproject.toml", "setup.cfg"):
             path = os.path.join(folder, name)
-            found = read(path) if os.path.isfile(path) else None
+            found = _options(path) if os.path.isfile(path) else None
             if found is not None:
                 return path, found
         above = os.path.dirname(folder)
@@ -74,27 +75,24 @@ def _nearest(folder: str) -> tuple[str, dict[str, Any]]:
         folder = above
 
 
-def _of_cfg(path: str) -> dict[str, Any] | None:
-    parser = configparser.ConfigParser(interpolation=None)
-    try:
-        parser.read(path, encoding="utf-8")
-    except (configparser.Error, UnicodeDecodeError):
-        return None  # somebody else's
-    return dict(parser[_SECTION]) if parser.has_section(_SECTION) else None
-
-
-def _of_toml(path: str) -> dict[str, Any] | None:
-    with open(path, "rb") as file:
-        raw = file.read()
-    if b"tpudist" not in raw:
+def _options(path: str) -> dict[str, Any] | None:
+    """The options in a file; None if it has no table of them."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    if path.endswith(".cfg"):
+        parser = configparser.ConfigParser(interpolation=None)
+        try:
+            parser.read_string(text)
+        except configparser.Error:
+            return None  # somebody else's
+        return dict(parser[_SECTION]) if parser.has_section(_SECTION) else None
+    if _TABLE not in text:
         return None
     try:
         import tomllib
     except ImportError:  # Python 3.10 and before
-        if _TABLE.encode() not in raw:
-            return None
         raise _error(path, _TABLE, "this Python reads no TOML") from None
-    found = tomllib.loads(raw.decode("utf-8")).get("tool", {}).get("tpudist", {})
+    found = tomllib.loads(text).get("tool", {}).get("tpudist", {})
     return found.get("migrate")
 
 

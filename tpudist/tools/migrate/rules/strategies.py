@@ -70,14 +70,9 @@ def call_for_each_tower(use: Use) -> None:
     1.13 called it ``call_for_each_replica``, 1.14 ``experimental_run_v2``, with the arguments in
     a tuple and a dict. A method that is passed on, and a call with stars, are left.
     """
-    if use.call is None:
-        use.leave(
-            "the method is passed on, not called",
-            "pass lambda fn, *args: strategy.experimental_run_v2(fn, args=args)",
-        )
-        return
-    own = [each for each in use.arguments if each.name == _OF_METHOD]
-    if not use.pack([each for each in use.arguments[1:] if each not in own]):
+    arguments = use.arguments if use.call is not None else []
+    own = [each for each in arguments if each.name == _OF_METHOD]
+    if not arguments or not use.pack([each for each in arguments[1:] if each not in own]):
         use.leave(
             "its function and arguments are not all written out",
             "strategy.experimental_run_v2(fn, args=(...), kwargs={...})",
