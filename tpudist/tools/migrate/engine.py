@@ -236,12 +236,11 @@ class Engine:
         return path not in self._program.eras and rules_ == {datasets.DATASET_ITERATORS}
 
     def _belongs(self, path: str, target: str) -> bool:
-        """Whether legacy files use a file's ``tf``, or one of its program its strategies."""
+        """Whether legacy files use a file's ``tf``, or may use the strategies that it has."""
         era = target if target != "latest" else "v2_2"
         of_users = set(self._program.handed.get(path, ()))
         if path in self._program.later and era != "v2_0":
-            beside = self._codebase.programs([path]) - {path}
-            of_users |= {self._program.eras.get(other, "") for other in beside}
+            of_users |= {each for other, each in self._program.eras.items() if other != path}
         return not of_users.isdisjoint(surfaces.ERAS[: surfaces.ERAS.index(era)])
 
     def _has_estimator(self, path: str) -> bool:
