@@ -11,7 +11,7 @@ from tests.differential.world import World
 from tpudist import v2_0, v2_2
 from tpudist.contrib.distribute import MultiStepContext
 from tpudist.core import adapter
-from tpudist.tfcompat import distributed, versions
+from tpudist.tfcompat import distributed, nests, versions
 
 _v1 = tf.compat.v1
 
@@ -81,7 +81,7 @@ def loop_of_a_step(unused_mode, count):
         def step(context, unused):
             results = strategy.extended.call_for_each_replica(fn, args=args)
             made.append(results)
-            for i, leaf in enumerate(tf.nest.flatten(results)):
+            for i, leaf in enumerate(nests.flatten(results)):
                 context.set_last_step_output(str(i), leaf)
 
         found = adapter.run_steps(strategy, step, _Input(), 1, None, MultiStepContext())
@@ -89,7 +89,7 @@ def loop_of_a_step(unused_mode, count):
         leaves = [
             distributed.per_replica(strategy.extended, outputs[str(i)]) for i in range(len(outputs))
         ]
-        return tf.nest.pack_sequence_as(made[0], leaves)
+        return nests.pack_sequence_as(made[0], leaves)
 
     return strategy, run
 
@@ -133,7 +133,7 @@ def _collect(engine, program, mode, count, add):
 
 def _evaluate(value, session=None):
     """A nest of tensors as numpy arrays; what is no tensor stays."""
-    leaves = tf.nest.flatten(value)
+    leaves = nests.flatten(value)
     if session is None:
         found = [leaf.numpy() if tf.is_tensor(leaf) else leaf for leaf in leaves]
     else:
@@ -145,7 +145,7 @@ def _evaluate(value, session=None):
         found = list(leaves)
         for i, result in zip(tensors, session.run([leaves[i] for i in tensors])):
             found[i] = result
-    return tf.nest.pack_sequence_as(value, found)
+    return nests.pack_sequence_as(value, found)
 
 
 def difference_in_steps(expected, actual):
@@ -183,7 +183,7 @@ def kind(error):
 
 
 def _equal(left, right):
-    left, right = tf.nest.flatten(left), tf.nest.flatten(right)
+    left, right = nests.flatten(left), nests.flatten(right)
     return len(left) == len(right) and all(_equal_leaf(a, b) for a, b in zip(left, right))
 
 

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from tests.differential import tensor_ops
 from tests.differential.replica import LIMIT, Replica
-from tpudist.tfcompat import distributed, versions
+from tpudist.tfcompat import distributed, nests, versions
 
 SUM = tf.distribute.ReduceOp.SUM
 _v1 = tf.compat.v1
@@ -118,7 +118,7 @@ class World:
     def _operations(self, result):
         parts = [
             part
-            for leaf in tf.nest.flatten(result)
+            for leaf in nests.flatten(result)
             for part in self.strategy.experimental_local_results(leaf)
         ]
         return [getattr(part, "op", part) for part in parts if part is not None]
