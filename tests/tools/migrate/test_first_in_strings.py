@@ -19,8 +19,6 @@ OTHERS = [
     "getattr(tf, 'Session', None)\n",
     "hasattr(tf, 'Session')\n",
     "tf.__dict__.get('Session', None)\n",
-    "if hasattr(tf, 'Session'):\n    getattr(tf, 'Session')()\n",
-    "try:\n    vars(tf)['Session']\nexcept AttributeError:\n    pass\n",
     "getattr(tf, 'function')\n",
     "getattr(tf.compat.v1, 'Session')()\n",
     "getattr(np, 'Session'), vars(x)['Session'], x.__dict__['Session']\n",

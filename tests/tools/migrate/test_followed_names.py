@@ -103,7 +103,6 @@ def test_what_is_handed_on_is_told_where_it_is_used(tmp_path, way):
         "[K.get_session() for K in [tf.keras.backend]]\n",
         "lazy = lambda: tf.keras.backend\nlazy().get_session()\n",
         "def lazy():\n    return tf.keras.backend\nlazy().get_session()\n",
-        "d = {'a': tf.keras.backend}\nd['a'].get_session()\n",
         "K = getattr(tf.keras, 'backend')\nK.get_session()\n",
         "def f(K=tf.keras.backend):\n    return K.get_session()\n",
     ],

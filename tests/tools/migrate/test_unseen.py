@@ -55,7 +55,6 @@ FIRST = {
     "a class's own": "class A:\n    tf = tf\n    def f(self):\n        self.tf.Session()  #\n",
     "a tuple": "a, b = tf, 3\na.global_variables_initializer()  #\n",
     "a loop": "for T in (tf,):\n    T.train.Saver(), T.placeholder(1)  #\n",
-    "a dict": "d = {'tf': tf}\nd['tf'].Session()  #\n",
     "a keyword of another": "f(T=tf, Q=q)\nn.Q.Session(), T.Session(), n.T.function(f)\n",
     "names of both": "for T in (tf,):\n    T.function(f), T.Variable(1), T.io.gfile.exists(x)\n",
     "another object": "f(tf)\nimport requests\nrequests.Session(), db.Session()\n",

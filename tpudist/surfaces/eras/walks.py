@@ -47,19 +47,24 @@ def nodes(tree: ast.AST) -> Nodes:
     todo: list[Any] = [tree]
     while todo:
         node = todo.pop()
-        if node is None:
-            continue
         nodes.append(node)
-        kind = type(node)
-        if kind not in _parts:
-            _parts[kind] = _getter(kind)
-        parts = _parts[kind]
-        for part in parts(node) if parts is not None else ():
-            if type(part) is list:
-                todo.extend(part[::-1])
-            else:
-                todo.append(part)
+        todo += children(node)
     return nodes
+
+
+def children(node: Any) -> list[Any]:
+    """The nodes right below a node, the last one first."""
+    kind = type(node)
+    if kind not in _parts:
+        _parts[kind] = _getter(kind)
+    parts = _parts[kind]
+    found: list[Any] = []
+    for part in parts(node) if parts is not None else ():
+        if type(part) is list:
+            found += part[::-1]
+        else:
+            found.append(part)
+    return [each for each in found if each is not None]
 
 
 def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:

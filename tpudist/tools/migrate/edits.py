@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import bisect
-import io
-import tokenize
 from typing import NamedTuple
+
+from tpudist.tools.migrate.resolution import sources
 
 _AFTER, _BEFORE, _INSTEAD = range(3)  # the order of what happens at one place
 
@@ -147,18 +147,6 @@ def _is_inside(edit: _Edit, outer: _Edit) -> bool:
 
 
 def _comments_in(text: str, start: int, end: int) -> list[str]:
-    """The comments in a piece of a source."""
-    if "#" not in text[start:end]:
-        return []
-    found, place = [], 0
-    lines = [0]
-    for line in text.splitlines(True):
-        lines.append(lines[-1] + len(line))
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            place = lines[token.start[0] - 1] + token.start[1]
-            if token.type == tokenize.COMMENT and start <= place < end:
-                found.append(token.string)
-    except (tokenize.TokenError, IndentationError, IndexError):
-        return found
-    return found
+    """The comments in a piece of a source that begins in no string."""
+    found = sources.TEXTS.finditer(text, start, end)
+    return [each.group() for each in found if each.group()[0] == "#"]

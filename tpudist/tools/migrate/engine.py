@@ -137,8 +137,7 @@ class Engine:
             if plan is not None:
                 place.change(module, plan.edits)
             plan, text = self._step(steps, path, module, deadline)
-            for record in plan.rewritten:
-                done = place.rewritten(done, record)
+            done += [place.use(*record) for record in plan.rewritten]
             left += [place.use(*record) for record in plan.left]
         if text == source.text:
             done = []
@@ -148,7 +147,7 @@ class Engine:
     def _step(
         self, steps: tuple[str, ...], path: str, module: Module, deadline: float
     ) -> tuple[Plan, str]:
-        evaluator = Evaluator(self._codebase, deadline)
+        evaluator = Evaluator(self._codebase, self._program.wants_v1, deadline)
         target = self._options.to
         plan = Plan(module, evaluator, self._program, steps, target, self._renames(steps))
         if self.wanted("gone-names") and steps[-1] == "latest":

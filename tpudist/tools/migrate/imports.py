@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Sequence
 from tpudist import surfaces
 from tpudist.tools.migrate import relocation as relocation_lib
 from tpudist.tools.migrate import statements
-from tpudist.tools.migrate.resolution import import_origins, tensorflow_names
-from tpudist.tools.migrate.resolution.module import dotted_name, is_star
+from tpudist.tools.migrate.resolution import tensorflow_names
+from tpudist.tools.migrate.resolution.module import dotted_name, first_name, is_star
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.relocation import Relocation
@@ -65,8 +65,6 @@ def _become(plan: Plan, node: Any, alias: ast.alias, relocation: Relocation) -> 
     full, bound = alias.name, alias.asname or alias.name.split(".")[0]
     start = full if alias.asname else bound
     same = _statement_of(node, alias)
-    if _is_left_to_google(plan, node, full, bound, relocation):
-        return [same]
     if alias.asname is None and _is_own_code(full):
         if relocation.moves("tensorflow"):
             _leave_own_code(plan, node, full)
@@ -85,8 +83,6 @@ def _become(plan: Plan, node: Any, alias: ast.alias, relocation: Relocation) -> 
 def _become_from(plan: Plan, node: Any, alias: ast.alias, relocation: Relocation) -> list[str]:
     """As `_become`, of a name of ``from a import b as c``."""
     full, bound = "%s.%s" % (node.module, alias.name), alias.asname or alias.name
-    if _is_left_to_google(plan, node, full, bound, relocation):
-        return [_statement_of(node, alias)]
     if dropped(plan, node, full, bound):
         return []
     if _moves(relocation, full):
@@ -95,19 +91,6 @@ def _become_from(plan: Plan, node: Any, alias: ast.alias, relocation: Relocation
         name = "from %s import %s" % (node.module, alias.name)
         plan.leave(node, _RULE, name, "the name of TensorFlow that it stands for")
     return [_statement_of(node, alias)]
-
-
-def _is_left_to_google(
-    plan: Plan, node: Any, full: str, bound: str, relocation: Relocation
-) -> bool:
-    """Leaves an import of what TensorFlow has at Google alone; whether it is one."""
-    is_left = relocation_lib.is_googles(full) and (
-        bound == "tensorflow" or not _moves(relocation, full)
-    )
-    if is_left:
-        why = "no TensorFlow outside of Google has it"
-        plan.leave(node, _RULE, "import of " + full, "import tensorflow.compat.v1 as tf", why)
-    return is_left
 
 
 def _is_own_code(full: str) -> bool:
@@ -143,7 +126,7 @@ def dropped(plan: Plan, node: Any, full: str, bound: str) -> bool:
     module = plan.module
     uses = [access for each in module.scope(node)[bound] for access in each.references]
     if uses:
-        is_left = any(import_origins.first_name(use) not in plan.respelled for use in uses)
+        is_left = any(first_name(use) not in plan.respelled for use in uses)
         return not is_left and not _exported(plan, bound)
     return (
         plan.steps[0] == "2.0"

@@ -17,7 +17,8 @@ from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import legacy_uses
 from tpudist.tools.migrate.legacy_uses import CONTRIB
-from tpudist.tools.migrate.resolution import builtin_calls, import_origins
+from tpudist.tools.migrate.resolution import builtin_calls
+from tpudist.tools.migrate.resolution.module import first_name
 from tpudist.tools.migrate.use import STEPS
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _RUNNING = ("exec", "eval", "compile", "timeit", "Timer")
 _WHOLE = re.compile(r"(?:[\w.]*\.)?(?:tf|tensorflow)\.([\w.]*\w)\Z")
 _INSIDE = re.compile(r"(?<![\w.])(?:tf|tensorflow)\.([\w.]*\w)")
 _PART = re.compile(r"""tensorflow\.(?:(?:contrib|python)\b[\w.]*)?["'%{]""")
+_FIRST = frozenset(name.rpartition(".")[2] for name in surfaces.FIRST_GENERATION)
 _DTYPES = re.compile("type|float|int", re.IGNORECASE)  # tf.float32: every release has those
 
 
@@ -61,7 +63,7 @@ def _asked(plan: Plan, table: Table) -> Found:
     """Names in ``getattr(x, "name")``, ``vars(x)["name"]`` and their kin; ``getattr(tf, x)``."""
     for node, owner, name in _members(plan.module):
         values = plan.evaluator.values(plan.module, owner)
-        is_v1 = import_origins.is_v1_name(plan, plan.module, owner)
+        is_v1 = plan.evaluator.is_v1(plan.module, owner)
         if name is None:
             if any(_may_be_any(value, plan.module.code(node), is_v1) for value in values):
                 yield node, "any name of " + plan.module.code(owner)
@@ -70,7 +72,7 @@ def _asked(plan: Plan, table: Table) -> Found:
             is_one = "strategy" in table.owners[name]
             if kinds or is_one and legacy_uses.may_be_a_strategys(plan, owner, name, values):
                 yield node, "a strategy's " + name
-        elif not _is_asked_before(plan, node):
+        elif last_word(getattr(plan.module.parent(node), "func", None)) != "hasattr":
             for dotted in sorted(value[1] for value in values if value[0] == "tf"):
                 full = (dotted + "." + name).lstrip(".")
                 if _is_legacy(plan, table, full, is_v1):
@@ -94,32 +96,15 @@ def _members(module: Module) -> Iterator[tuple[Any, Any, str | None]]:
 
 def _may_be_any(value: tuple[Any, ...], name: str, is_v1: bool) -> bool:
     """Whether an object with this value may be asked for a legacy name, by a name of the run."""
-    if value in (("tf", ""), ("tf", "keras.backend")):
+    if value[:2] in (("tf", ""), ("tf", "keras.backend")):
         return not is_v1 and _DTYPES.search(name) is None
-    return value in (("tf", "contrib"), ("is", "strategy"))
-
-
-def _is_asked_before(plan: Plan, node: Any) -> bool:
-    """Whether a program asks if there is a name, or catches that there is none."""
-    call = plan.module.parent(node)
-    if type(call) is ast.Call and last_word(call.func) == "hasattr":
-        return True
-    while node is not None:
-        node = plan.module.around(node, (ast.If, ast.IfExp, ast.Try))
-        if type(node) is ast.Try and node.handlers:
-            return True
-        if type(node) in (ast.If, ast.IfExp) and "attr(" in plan.module.code(node.test):
-            return True
-    return False
+    return value[:2] in (("tf", "contrib"), ("is", "strategy"))
 
 
 def _in_strings(plan: Plan, table: Table) -> Found:
     """Names in strings that are names or code."""
     module = plan.module
-    for node in module.annotations:
-        for name in plan.evaluator.annotated_names(module, node):
-            if _is_legacy(plan, table, name):
-                yield node, "tf." + name
+    types = set(module.annotations)
     for node in module.of(ast.Constant, ast.BinOp, ast.JoinedStr, ast.Call):
         text, call = builtin_calls.text(node), module.parent(node)
         is_first = type(call) is ast.Call and node in call.args[:1]
@@ -130,10 +115,10 @@ def _in_strings(plan: Plan, table: Table) -> Found:
             continue
         whole = _WHOLE.match(text)
         names = []
-        if whole is not None:
+        if whole is not None and node not in types:
             is_named = function in ("patch", *_IMPORTING, *_RUNNING) or not text.startswith("tf.")
             names = [whole.group(1)] if is_named else []
-        elif function in _RUNNING or ">>> " in text or "import tensorflow" in text:
+        elif node in types or function in _RUNNING or ">>> " in text or "import tensorflow" in text:
             names = _INSIDE.findall(text)
         yield from ((node, "tf." + name) for name in names if _is_legacy(plan, table, name))
 
@@ -142,22 +127,22 @@ def _handed_on(plan: Plan, table: Table) -> Found:
     """Names of what no import of this file binds: gone ones, and those of TensorFlow 1."""
     module = plan.module
     for node in module.of(ast.Attribute) if module.path not in plan.program.mixed else ():
-        if not plan.program.may_hold(module.path, node) or _is_imported(plan, node):
+        is_asked = node.attr in _FIRST or node.attr in table.words
+        if not is_asked or _is_imported(plan, node):
             continue
         if "compat.v1" in module.code(node):
             continue
         values = plan.evaluator.values(module, node)
         names = {each[1] for each in values if each[0] == "tf"}
-        names = {name for name in names if era_names.is_first_generation(name)}  # rules tell others
-        if ("unknown",) in values:
-            names |= plan.program.may_be(module.path, node)
-        is_v1 = import_origins.is_v1_name(plan, module, node)
+        if ("unknown",) not in values:  # else rules tell the others
+            names = {name for name in names if era_names.is_first_generation(name)}
+        is_v1 = plan.evaluator.is_v1(module, node)
         yield from ((node, "tf." + n) for n in sorted(names) if _is_legacy(plan, table, n, is_v1))
 
 
 def _is_imported(plan: Plan, node: Any) -> bool:
     """Whether an import statement binds what a dotted name begins with."""
-    name = import_origins.first_name(node)
+    name = first_name(node)
     bindings = plan.module.scope(name)[name.id] if type(name) is ast.Name else ()
     return any(each.is_import for each in bindings)
 

@@ -15,8 +15,13 @@ from tpudist.surfaces.eras import names as era_names
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import keras_calls
 from tpudist.tools.migrate.resolution import members, tensorflow_names
-from tpudist.tools.migrate.resolution.import_origins import first_name, first_word
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, dotted_name, imported
+from tpudist.tools.migrate.resolution.module import (
+    FUNCTIONS,
+    dotted_name,
+    first_name,
+    first_word,
+    imported,
+)
 from tpudist.tools.migrate.rules import Rule
 from tpudist.tools.migrate.use import STEPS, Use
 
@@ -116,8 +121,9 @@ def _bare_names(plan: Plan) -> Iterator[Any]:
             scope = module.scope(node)
             is_from_another = len(scope.imports(node.id)) == len(scope[node.id])
             if is_from_another and not _is_imported_here(scope, node.id):
-                names = plan.evaluator.tensorflow_names(module, node)
-                if any(name and name.partition(".")[0] != "contrib" for name in names):
+                values = plan.evaluator.values(module, node)
+                names = [value[1] for value in values if value[0] == "tf" and value[1]]
+                if any(name.partition(".")[0] != "contrib" for name in names):
                     yield node
 
 
@@ -150,19 +156,13 @@ def new_name(rule: Rule, member: str) -> str:
 
 
 def _of_tensorflow(plan: Plan, node: Any, table: Table, taken: set[Any]) -> Found:
-    if not may_be_tensorflow(plan, node):
-        return
     values = plan.evaluator.values(plan.module, node)
-    names = [value[1] for value in values if value[0] == "tf"]
-    if len(values) == 1 and names:
-        yield from _tensorflow_use(plan, node, names[0], table, taken)
+    dotted = tensorflow_names.only(values)
+    if dotted is not None:
+        yield from _tensorflow_use(plan, node, dotted, table, taken)
     elif values != {("other",)} or first_word(node) in _TENSORFLOW:
+        names = {value[1] for value in values if value[0] == "tf"}
         _leave_unsure(plan, node, table, sorted(names))
-
-
-def may_be_tensorflow(plan: Plan, node: Any) -> bool:
-    """Whether a Name or Attribute may be a name of TensorFlow: else it need not be followed."""
-    return begins_with_tensorflow(plan, node) or plan.program.may_hold(plan.module.path, node)
 
 
 def begins_with_tensorflow(plan: Plan, node: Any) -> bool:

@@ -55,26 +55,6 @@ class Places:
             path, line = "%s:cell %d" % (path, cell[1]), line - cell[0] + 1
         return outcomes.Use(path, line, column, rule, seen, instead, why)
 
-    def rewritten(
-        self, done: list[outcomes.Use], record: tuple[int, int, str, str, str]
-    ) -> list[outcomes.Use]:
-        """Uses, and one more: of what a step before wrote, it is the one that wrote it.
-
-        Args:
-          done: the uses that were rewritten so far.
-          record: the arguments of `use`.
-        """
-        use, seen = self.use(*record), record[3]
-        if use.seen == seen:
-            return [*done, use]
-        word = seen.rpartition(".")[2]
-        wrote = next(
-            (each for each in done if each.line == use.line and word in each.instead), None
-        )
-        if wrote is None:
-            return [*done, use]
-        return [each._replace(instead=use.instead) if each is wrote else each for each in done]
-
 
 def set_aside(places: Places, source: Source) -> list[outcomes.Use]:
     """A use for each line of a notebook that has a legacy name and is no Python.

@@ -6,14 +6,17 @@ have one generation of TensorFlow, and build a graph or none.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Iterable, Mapping, NamedTuple
 
+from tpudist import surfaces
 from tpudist.surfaces.eras import evidence, local_names, walks
-from tpudist.tools.migrate import generation, outcomes, rules, tensorflow_words
+from tpudist.surfaces.eras.names import without_compat
+from tpudist.tools.migrate import borrowed_names, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Tells
-from tpudist.tools.migrate.resolution import sources
+from tpudist.tools.migrate.resolution import sources, tensorflow_names
 from tpudist.tools.migrate.resolution.module import parse
 from tpudist.tools.migrate.rules import estimators
 
@@ -22,23 +25,22 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.codebase import CodeBase
 
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
-#: The members that a rule asks for: of strategies and what comes from them, or of anything.
-_MEMBERS = {
+#: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
+_OWN = {
     name.encode("ascii")
     for rule in rules.load()
     for kind, name in rule.uses
-    if kind not in ("tf", "call")
+    if kind not in ("tf", "call") and "_" in name
 }
-#: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
-_OWN = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted(each for each in _MEMBERS if b"_" in each)))
 #: What may lead to a name of TensorFlow, or of Keras, by another way than an import.
 _BY_STRING = re.compile(
-    rb"""tensorflow\.|keras|import \*|["'][\w.]*\b(?:tf|tensorflow)\b|>>> |#\s*type:|"""
-    rb"""\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch|getmembers)\b"""
+    rb"""tensorflow\.|keras|import \*|["'][\w.]*\b(?:tf|tensorflow)\b|>>> |"""
+    rb"""\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch)\b"""
 )
 #: What strategies are called.
 _CALLED_SO = re.compile(rb"(?i)strateg|distribution|replicator|tower")
-_WORD = re.compile(rb"\w+")
+_ASKED = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}
+_NAMES_ONE = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted(_OWN)))
 _STRATEGY = re.compile(
     rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
     rb"|\bdistribute="
@@ -79,9 +81,8 @@ class Facts(NamedTuple):
       tells: what of it tells its generation.
       mode: whether it chooses between graphs and eager execution.
       stated: whether it imports a drop-in of tpudist, which says an era.
-      legacy: whether it names what a rule asks for.
-      borrowed: its words that other files give it.
-      lenders: the files whose import of TensorFlow itself is among those.
+      asks: whether it names what a rule asks for, or has TensorFlow by another way than an import.
+      lenders: the files whose import of TensorFlow itself it uses.
       estimator: a name of a TPUEstimator that it has, "" if none.
       later: whether it has a name of strategies that the contrib era has not.
     """
@@ -93,8 +94,7 @@ class Facts(NamedTuple):
     tells: Tells = Tells()
     mode: bool = False
     stated: bool = False
-    legacy: bool = False
-    borrowed: tensorflow_words.Words = {}
+    asks: bool = False
     lenders: frozenset[str] = frozenset()
     estimator: str = ""
     later: bool = False
@@ -163,38 +163,35 @@ class Program:
         making = {path for path in related if _STRATEGY.search(codebase.bytes[path])}
         self.names_strategies = bool(making)
         self.strategic = codebase.programs(making)
-        every = {path for path in related if self._is_looked_at(path, codebase.bytes[path])}
-        self.files = sorted((every | self.divided) - set(self.faults))
+        looked = {path for path in related if self._is_looked_at(path, codebase.bytes[path])}
+        looked |= {
+            path for path in facts if not facts.keys().isdisjoint(codebase.imports.get(path, ()))
+        }
+        self.files = sorted((looked | self.divided) - set(self.faults))
 
     def _read(self, codebase: CodeBase, paths: set[str]) -> None:
         """Finds what each file says, after those that it imports."""
-        words: dict[str, tensorflow_words.Words] = {}
+        lent: dict[str, borrowed_names.Names] = {}
         for path in codebase.imported_first(sorted(paths)):
             if path not in paths:
                 continue
             try:
-                self._facts[path], words[path] = _read(codebase, path, words)
+                self._facts[path], lent[path] = _read(codebase, path, lent)
             except sources.UNREADABLE:
                 continue  # it is refused when its turn comes
             except Exception:  # one bad file never stops a run, and is named
                 self.faults[path] = outcomes.fault()
-        self._words = {path: each for path, each in words.items() if each}
 
     def _is_looked_at(self, path: str, raw: bytes) -> bool:
         """Whether a rule may ask for something in a file; one that cannot be read is refused."""
         if path not in self._facts:
             return _names_tensorflow(raw)
-        facts = self._facts[path]
+        moves = (self.eras, self._v1, self.mixed, self.starts, self.handed, self.estimators)
         return (
-            any(facts.tells)
-            or facts.legacy
-            or path in self.eras
-            or path in self._v1
-            or path in self.starts
-            or path in self.handed
-            or path in self.estimators
-            or (path in self.strategic or _CALLED_SO.search(raw) is not None)
-            and not _MEMBERS.isdisjoint(_WORD.findall(raw))
+            self._facts[path].asks
+            or any(path in each for each in moves)
+            or path in self.strategic
+            or _CALLED_SO.search(raw) is not None
             or names_legacy(raw)
             or _BY_STRING.search(raw) is not None
         )
@@ -202,23 +199,6 @@ class Program:
     def is_contrib(self, path: str) -> bool:
         """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""
         return path in self._contrib or path in self.companions
-
-    def may_hold(self, path: str, node: Any) -> bool:
-        """Whether a Name or Attribute may be one of TensorFlow's, if no import of it says so."""
-        return tensorflow_words.may_hold(self._words.get(path, ()), node)
-
-    def may_be(self, path: str, node: Any) -> set[str]:
-        """The names below ``tf`` that ``a.b`` may be by what its first word is somewhere else."""
-        words = self._words.get(path, {})
-        names = {word: values for word, values in words.items() if word[0] != "."}
-        return {dotted for dotted, _ in tensorflow_words.of_name(names, node)}
-
-    def borrows_v1(self, path: str, node: Any) -> bool:
-        """Whether another file gives a file a Name or Attribute, or what it begins with, of v1."""
-        return any(
-            below.startswith("compat.v1") or other in self._v1
-            for below, other in tensorflow_words.of_name(self._of(path).borrowed, node)
-        )
 
     def wants_v1(self, path: str) -> bool:
         """Whether ``tf`` in a file means that of TensorFlow 1."""
@@ -313,22 +293,19 @@ class Program:
 
 
 def _read(
-    codebase: CodeBase, path: str, words: Mapping[str, tensorflow_words.Words]
-) -> tuple[Facts, tensorflow_words.Words]:
-    """(what a file says, its words), by what is known of the files that it imports."""
+    codebase: CodeBase, path: str, lent: Mapping[str, borrowed_names.Names]
+) -> tuple[Facts, borrowed_names.Names]:
+    """(what a file says, the names that it gives), by what the files give that it imports."""
     text = codebase.source(path).text
     nodes = walks.nodes(parse(text))
 
     def find(module: str, level: int) -> str | None:
         return codebase.find_module(module, level, path)
 
-    given = tensorflow_words.borrowed(nodes, find, words)
-    own = tensorflow_words.of_file(path, nodes, given)
-    used = tensorflow_words.used(nodes, given)
-    lenders = frozenset(
-        other for values in used.values() for below, other in values if below in _TENSORFLOW
-    )
-    bindings = local_names.Bindings(nodes, {word: min(each)[0] for word, each in used.items()})
+    names = borrowed_names.borrowed(nodes, find, lent)
+    used = borrowed_names.used(nodes, names)
+    lenders = frozenset(other for below, other in used.values() if below in _TENSORFLOW)
+    bindings = local_names.Bindings(nodes, {name: below for name, (below, _) in used.items()})
     found = evidence.evidence_of(nodes, path, bindings)
     tells = generation.of_file(text, nodes, bindings, found)
     kinds = {each.kind for each in found}
@@ -347,14 +324,28 @@ def _read(
             tells=tells,
             mode=evidence.MODE in kinds,
             stated=evidence.STATED in kinds,
-            legacy=tensorflow_words.is_legacy(own, nodes),
-            borrowed=used,
+            asks=any(tells) or not bindings.tensorflow or _is_asked_for(nodes, bindings),
             lenders=lenders - {path},
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
         ),
-        own,
+        borrowed_names.given(path, nodes, bindings, names),
     )
+
+
+def _is_asked_for(nodes: walks.Nodes, bindings: local_names.Bindings) -> bool:
+    """Whether a file has a name that a rule asks for, or TensorFlow itself as a value."""
+    parts = {id(node.value) for node in nodes.of(ast.Attribute)}
+    for node in nodes.of(ast.Attribute, ast.Name) if bindings.tensorflow else ():
+        dotted = bindings.dotted(node)
+        plain = "" if dotted is None else without_compat(dotted)
+        if plain in _ASKED or dotted == "" and id(node) not in parts:
+            return True
+        if plain.startswith(("contrib", "python", "core")) or surfaces.gone_today(plain):
+            return True
+        if tensorflow_names.result_of(plain) is not None:
+            return True
+    return False
 
 
 def _is_setup(path: str) -> bool:
@@ -368,7 +359,7 @@ def _names_tensorflow(raw: bytes) -> bool:
 
 def names_legacy(raw: bytes) -> bool:
     """Whether a text has a member that hardly anything but a strategy, or Keras, has."""
-    return _OWN.search(raw) is not None
+    return _NAMES_ONE.search(raw) is not None
 
 
 def _tells_contrib(found: Iterable[Evidence]) -> bool:

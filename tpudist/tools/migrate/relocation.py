@@ -70,7 +70,7 @@ class Relocation:
             return new
         if home == _HOMES["contrib"]:
             return ".".join(filter(None, (home, rest)))  # as `tpudist run` has it
-        if new.partition(".")[0] == "contrib" and not is_googles(full):
+        if new.partition(".")[0] == "contrib":
             return full  # neither a later TensorFlow nor the era's drop-in has it
         if is_own_code(new):  # it stays, but for what an era answers for
             covered = any((key + ".").startswith(new + ".") for key in self._dropins)
@@ -101,10 +101,6 @@ class Relocation:
     def _below(self, full: str) -> str | None:
         """What is below the module of a name that moves; None of a name that stays."""
         parts = full.split(".")
-        if is_googles(full):
-            if parts[2:] and not tensorflow_names.may_be_starred(parts[2]):
-                return None  # Google's own
-            parts = [parts[0], *parts[2:]]
         if parts[0] == "tensorflow":
             return ".".join(parts[1:]) if self.plain else None
         if not self._is_of_sources(parts):
@@ -127,11 +123,6 @@ class Relocation:
     def moves(self, full: str) -> bool:
         """Whether an imported name moves."""
         return self(full) != full
-
-
-def is_googles(full: str) -> bool:
-    """Whether an imported name is below ``tensorflow.google``, which Google's own has alone."""
-    return full.split(".")[:2] == ["tensorflow", "google"]
 
 
 def is_own_code(dotted: str) -> bool:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.edits import Edits
-from tpudist.tools.migrate.resolution import import_origins, tensorflow_names
-from tpudist.tools.migrate.resolution.import_origins import first_name
-from tpudist.tools.migrate.resolution.module import imported
+from tpudist.tools.migrate.resolution import tensorflow_names
+from tpudist.tools.migrate.resolution.module import first_name, imported
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.program import Program
@@ -96,7 +95,8 @@ class Plan:
         while scope.parent is not None:
             for each in sorted(scope.bindings, key=_likeliest_first):
                 if each.is_import or scope is outermost:
-                    if self.evaluator.bound(self.module, each) == {("tf", "")}:
+                    values = self.evaluator.bound(self.module, each)
+                    if tensorflow_names.only(values) == "":
                         return each.name, self.module.statement(each.node)
                     if other is None and is_of_tensorflow(each.node):
                         other = each.node
@@ -251,11 +251,11 @@ class Use:
 
     def is_v1(self) -> bool:
         """Whether ``tf`` in the file is, or becomes, that of ``tf.compat.v1``."""
-        path = self.module.path
+        imports = [full for node in self.module.imports for full, _ in imported(node)]
         return (
-            self.plan.program.wants_v1(path)
-            or import_origins.is_v1(self.module)
-            or import_origins.is_v1_name(self.plan, self.module, self.node)
+            self.plan.program.wants_v1(self.module.path)
+            or any("tensorflow.compat.v1." in full + "." for full in imports)
+            or self.evaluator.is_v1(self.module, self.node)
         )
 
     # Ways to change it.
@@ -282,9 +282,7 @@ class Use:
             self.plan.has_moved = True
             return
         base = self.node
-        while type(base) is ast.Attribute and (
-            self.evaluator.values(self.module, base) != {("tf", "")}
-        ):
+        while type(base) is ast.Attribute and self.tensorflow_name(base) != "":
             base = base.value
         above = self.tensorflow_name(base)
         if above == "":

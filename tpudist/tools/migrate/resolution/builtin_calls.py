@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.resolution import members, tensorflow_names
-from tpudist.tools.migrate.resolution.fixed_point import UNKNOWN
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
     from tpudist.tools.migrate.resolution.fixed_point import Values
     from tpudist.tools.migrate.resolution.module import Module
 
-_OTHER: Values = frozenset([("other",)])
 #: Functions that may give back what they are given, or something that is kept elsewhere.
-_GIVING_BACK = ("eval", "globals", "locals", "max", "min", "next", "type", "vars")
+_GIVING_BACK = frozenset("eval getattr globals locals max min next super type vars".split())
 #: Functions that import a module by its name.
 IMPORTING = ("importorskip", "import_module")
 
@@ -30,34 +29,14 @@ def builtin_name(module: Module, node: Any) -> str:
 
 
 def result(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> Any:
-    """The values of a call of a builtin.
-
-    Args:
-      evaluator: the `Evaluator`.
-      module: the `Module` of the call.
-      call: the call.
-      name: the builtin's name.
-
-    Returns:
-      A set of values; unknown if it may be something that was passed in.
-    """
-    if name == "getattr":
-        return _attribute(evaluator, module, call)
+    """The values of a call of a builtin: unknown if it may be something that was passed in."""
+    if name == "getattr" and len(call.args) > 1 and walks.text(call.args[1]) is not None:
+        owner = evaluator.values(module, call.args[0])
+        found = [members.attribute(evaluator, each, text(call.args[1]) or "") for each in owner]
+        return set().union(*found, *(evaluator.values(module, each) for each in call.args[2:]))
     if name == "__import__":
         return imported(call, above=True)
-    if name == "super":
-        return _super(evaluator, module, call)
-    return UNKNOWN if name in _GIVING_BACK else _OTHER
-
-
-def _super(evaluator: Evaluator, module: Module, call: ast.Call) -> Any:
-    """What ``super()`` gives in a method: an object of each class above."""
-    owner = module.around(call, ast.ClassDef)
-    found: set[Any] = set()
-    for base in owner.bases if owner is not None else ():
-        for value in evaluator.values(module, base):
-            found |= members.result(evaluator, value)
-    return found or (_OTHER if owner is not None and not owner.bases else UNKNOWN)
+    return UNKNOWN if name in _GIVING_BACK else OTHER
 
 
 def imported(call: ast.Call, above: bool = False) -> Values:
@@ -69,8 +48,8 @@ def imported(call: ast.Call, above: bool = False) -> Values:
     """
     name = text(call.args[0]) if call.args else None
     name = name.split(".")[0] if name and above else name
-    below = tensorflow_names.below_tensorflow(name or "")
-    return UNKNOWN if below is None else frozenset([("tf", below)])
+    below = tensorflow_names.spelled_below(name or "")
+    return UNKNOWN if below is None else frozenset([tensorflow_names.value(below)])
 
 
 def text(node: Any) -> str | None:
@@ -79,24 +58,3 @@ def text(node: Any) -> str | None:
         first, second = text(node.left), text(node.right)
         return None if first is None or second is None else first + second
     return walks.text(node)
-
-
-def named_member(call: ast.Call) -> tuple[Any, str] | None:
-    """(what is asked, the member's name) of ``getattr(x, "name")`` and its kin; else None."""
-    if len(call.args) < 2 or any(type(each) is ast.Starred for each in call.args[:2]):
-        return None
-    name = walks.text(call.args[1])
-    return None if name is None else (call.args[0], name)
-
-
-def _attribute(evaluator: Evaluator, module: Module, call: ast.Call) -> Any:
-    named = named_member(call)
-    if named is None:
-        return UNKNOWN
-    owner, name = named
-    found: set[Any] = set()
-    for value in evaluator.values(module, owner):
-        found |= members.attribute(evaluator, value, name)
-    if len(call.args) > 2:
-        found |= evaluator.values(module, call.args[2])
-    return found

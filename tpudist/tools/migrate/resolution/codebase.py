@@ -12,7 +12,6 @@ from tpudist.tools.migrate.resolution.module import Module
 
 _KEPT = 1000000  # characters of parsed files, which are some 70 times as large in memory
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
-_ASSIGNED = re.compile(rb"\.(?<!\bself\.)(?<!\bcls\.)(\w+)[ \t]*=[^=]")
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*|[^#\n]*)|import[ \t]+([^#\n]+))",
     re.M,
@@ -49,7 +48,6 @@ class CodeBase:
         self._leading: dict[str, set[str]] = {}
         self._modules: dict[str, Module | None] = {}
         self._mentioning: dict[str, frozenset[str]] = {}
-        self._assigned: set[bytes] | None = None
         self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._parts = {part for path in self._paths for part in path.split(os.sep)}
         self._module_files: dict[tuple[str, int, str], str | None] = {}
@@ -153,14 +151,6 @@ class CodeBase:
             having = frozenset(path for path, each in self.bytes.items() if raw in each)
             self._mentioning[word] = having
         return self._mentioning[word]
-
-    def assigns_attribute(self, name: str) -> bool:
-        """Whether a file has ``x.name = ...`` where x is not ``self``."""
-        if self._assigned is None:
-            self._assigned = {
-                each for raw in self.bytes.values() for each in _ASSIGNED.findall(raw)
-            }
-        return name.encode("utf-8") in self._assigned
 
     def _imported(self, path: str) -> Iterator[str]:
         """The files that a file's import statements mean, found without parsing it."""

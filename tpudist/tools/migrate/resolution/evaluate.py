@@ -2,7 +2,7 @@
 
 Values are small tuples, and an expression has a set of them:
 
-    ("tf", "distribute.ReduceOp")      a name below ``tf``
+    ("tf", "distribute.ReduceOp", v1)  a name below ``tf``, or below ``tf.compat.v1``
     ("is", "strategy")                 an object of a kind of `tensorflow_names.DESCRIPTIONS`
     ("method", "strategy", "unwrap")   a method of such an object
     ("function", module, node, bound)  a function of the code base
@@ -21,7 +21,6 @@ for ``a, b = c, d`` and ``for a in (b, c)``.
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, Any, Callable
 
 from tpudist.surfaces.eras import walks
@@ -29,12 +28,11 @@ from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import (
     builtin_calls,
     imported_values,
-    marks,
     members,
     parameters,
     tensorflow_names,
 )
-from tpudist.tools.migrate.resolution.fixed_point import NOTHING, UNKNOWN, FixedPoint
+from tpudist.tools.migrate.resolution.fixed_point import NOTHING, OTHER, UNKNOWN, FixedPoint
 from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none
 
 if TYPE_CHECKING:
@@ -43,22 +41,20 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.module import Module
     from tpudist.tools.migrate.resolution.scopes import Binding, Scope
 
-OTHER: Values = frozenset([("other",)])
-
-_WORDS = re.compile(r"[A-Za-z_][\w.]*\w|[A-Za-z_]")
-_DOTTED = re.compile(r"(?:Optional\[|typing\.Optional\[)?([A-Za-z_][\w.]*)\]?$")
-
 
 class Evaluator:
     """Finds the values of expressions of a code base.
 
     Args:
       codebase: a `CodeBase`.
+      wants_v1: whether ``tf`` in the file at a path means that of ``tf.compat.v1``.
       deadline: a `time.process_time()` after which it stops; None for never.
     """
 
-    def __init__(self, codebase: CodeBase, deadline: float | None = None) -> None:
-        self.codebase = codebase
+    def __init__(
+        self, codebase: CodeBase, wants_v1: Callable[[str], bool], deadline: float | None = None
+    ) -> None:
+        self.codebase, self.wants_v1 = codebase, wants_v1
         self._values = FixedPoint(deadline)
 
     def values(self, module: Module, node: Any) -> Values:
@@ -87,21 +83,13 @@ class Evaluator:
         """The set that `compute` returns, computed once for something of a node."""
         return self._values.solve((what, node), compute, *arguments)
 
-    def is_only(self, module: Module, node: Any, kind: str) -> bool:
-        """Whether an expression can be nothing but an object of a kind."""
-        return self.values(module, node) == {("is", kind)}
-
     def tensorflow_name(self, module: Module, node: Any) -> str | None:
         """The dotted name below ``tf`` that an expression can only be, or None."""
-        found = self.values(module, node)
-        if len(found) != 1:
-            return None
-        (value,) = found
-        return value[1] if value[0] == "tf" else None
+        return tensorflow_names.only(self.values(module, node))
 
-    def tensorflow_names(self, module: Module, node: Any) -> set[str]:
-        """All dotted names below ``tf`` that an expression may be."""
-        return {value[1] for value in self.values(module, node) if value[0] == "tf"}
+    def is_v1(self, module: Module, node: Any) -> bool:
+        """Whether an expression may be a name of ``tf.compat.v1``, wherever it comes from."""
+        return any(value[0] == "tf" and value[2] for value in self.values(module, node))
 
     def global_values(self, module: Module, name: str) -> Values:
         """The values of a module's own name."""
@@ -133,8 +121,8 @@ class Evaluator:
         if last_word(node.func) in builtin_calls.IMPORTING:
             return builtin_calls.imported(node)
         if "lazy" in last_word(node.func).lower() and node.args:
-            below = tensorflow_names.below_tensorflow(walks.text(node.args[-1]) or "")
-            return UNKNOWN if below is None else [("tf", below)]
+            below = tensorflow_names.spelled_below(walks.text(node.args[-1]) or "")
+            return UNKNOWN if below is None else [tensorflow_names.value(below)]
         name = builtin_calls.builtin_name(module, node.func)
         if name:
             return builtin_calls.result(self, module, node, name)
@@ -171,16 +159,15 @@ class Evaluator:
             return frozenset([("function", module, node, False)])
         if kind is ast.ClassDef:
             return frozenset([("class", module, node)])
-        if module.said_kind(node):
-            return _said(module, node)
-        if kind is ast.arg:
-            return parameters.values(self, module, node)
         return self.target(module, node)
 
     def target(self, module: Module, node: Any) -> Values:
-        """The values of what is assigned to a Name or Attribute."""
-        if module.said_kind(node):
-            return _said(module, node)
+        """The values of a parameter, or of what is assigned to a Name or Attribute."""
+        said = module.marks.values(node.lineno)
+        if said is not None:
+            return said
+        if type(node) is ast.arg:
+            return parameters.values(self, module, node)
         parent = module.parent(node)
         kind = type(parent)
         if kind is ast.Assign:
@@ -211,47 +198,18 @@ class Evaluator:
     def of_annotation(self, module: Module, node: Any) -> Values:
         """The values that a type annotation promises."""
         text = walks.text(node)
-        if text is not None:
-            dotted = _DOTTED.match(text)
-            found = UNKNOWN if dotted is None else self._of_words(module, node, dotted.group(1))
-            return self._promised(found)
+        node = node if text is None else _expression(text)
         if type(node) is ast.Subscript and last_word(node.value) == "Optional":
-            node = getattr(node.slice, "value", node.slice) if _is_index(node.slice) else node.slice
-        if builtin_calls.builtin_name(module, node) == "object":
+            node = walks.index_of(node)
+        if node is None or builtin_calls.builtin_name(module, node) == "object":
             return UNKNOWN  # it promises nothing
-        return self._promised(self.values(module, node))
-
-    def _promised(self, classes: Values) -> Values:
-        """The values of instances of classes."""
         found: set[Any] = set()
-        for value in classes:
+        for value in self.values(module, node):
             if value[0] in ("tf", "class"):
                 found |= members.result(self, value)
             else:
                 found |= OTHER if value == ("other",) else UNKNOWN
         return frozenset(found)
-
-    def annotated_names(self, module: Module, string: Any) -> list[str]:
-        """The names below ``tf`` that an annotation in a string spells with dots, sorted.
-
-        What binds a name without dots is what changes.
-        """
-        return sorted(
-            value[1]
-            for dotted in _WORDS.findall(string.value)
-            if "." in dotted
-            for value in self._of_words(module, string, dotted)
-            if value[0] == "tf"
-        )
-
-    def _of_words(self, module: Module, string: Any, dotted: str) -> Values:
-        first, *rest = dotted.split(".")
-        found = self._named(module, module.scope(string), first)
-        for name in rest:
-            found = frozenset(
-                each for value in found for each in members.attribute(self, value, name)
-            )
-        return found
 
     def _unpacked(self, module: Module, target: Any, index: int) -> Values:
         """The values of an element of ``a, b = ...``."""
@@ -266,18 +224,16 @@ class Evaluator:
         return frozenset(found)
 
 
+def _expression(text: str) -> Any:
+    """The expression that is written as a string, with the names of the module; None if none is."""
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
 def _has_star(node: Any) -> bool:
     return any(type(each) is ast.Starred for each in node.elts)
-
-
-def _is_index(node: Any) -> bool:
-    return type(node).__name__ == "Index"  # Python 3.8
-
-
-def _said(module: Module, node: Any) -> Values:
-    """What a mark says that a definition is."""
-    kind = module.said_kind(node)
-    return OTHER if kind == marks.OTHER else frozenset([("is", kind)])
 
 
 _METHODS: dict[type, Any] = {

@@ -17,6 +17,7 @@ Values = FrozenSet[Tuple[Any, ...]]
 
 NOTHING: Values = frozenset()
 UNKNOWN: Values = frozenset([("unknown",)])
+OTHER: Values = frozenset([("other",)])
 
 _ROUNDS = 12  # then the values count as unknown
 _DEPTH = 400  # definitions within each other; what is below counts as unknown

@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import surfaces
-from tpudist.surfaces.eras.names import without_compat
+from tpudist.surfaces.eras.local_names import joined
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.fixed_point import UNKNOWN
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
 from tpudist.tools.migrate.resolution.module import is_star
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.module import Module
     from tpudist.tools.migrate.resolution.scopes import Binding
 
-_OTHER: Values = frozenset([("other",)])
 
 #: Modules of Python that hand on what they are given: a copy, a queue, a partial function.
 _HAND_ON = frozenset(
@@ -33,15 +32,15 @@ _NO_STRATEGIES = frozenset(
     tensorflow_datasets tf_keras tf_slim torch tensorflow_hub tensorflow_metadata
     tensorflow_probability tensorflow_text tqdm yaml""".split()
 )
-#: Python's own modules, where Python does not list them (before 3.10).
-_PYTHON = frozenset(
-    """__future__ abc argparse array ast base64 bisect bz2 calendar cmath codecs configparser csv
-    datetime decimal difflib distutils fnmatch fractions gc getopt getpass glob gzip hashlib heapq
-    html http io json locale logging math mimetypes numbers optparse os pathlib platform pprint
-    profile random re resource select shlex shutil signal site socket sqlite3 ssl stat statistics
-    string struct subprocess sys sysconfig tarfile tempfile textwrap time timeit traceback
-    unicodedata unittest urllib uuid warnings xml zipfile zlib""".split()
+
+_NAMES = (
+    *surfaces.GONE_TODAY,
+    *surfaces.RENAMED_TODAY,
+    *surfaces.KERAS_OPTIMIZERS,
+    *surfaces.KERAS_REFUSES,
 )
+#: Names that the rules ask for, and their modules: ``from tensorflow.x import *`` may bind them.
+_STARRED = frozenset([*_NAMES, *(name.rpartition(".")[0] for name in _NAMES)])
 
 
 def of_import(evaluator: Evaluator, module: Module, binding: Binding) -> Values:
@@ -64,9 +63,10 @@ def of_import(evaluator: Evaluator, module: Module, binding: Binding) -> Values:
 
 def of_dotted(evaluator: Evaluator, module: Module | None, full: str) -> Values:
     """The values of the module that ``import full`` gives."""
-    below = tensorflow_names.below_tensorflow(full)
+    below = tensorflow_names.spelled_below(full)
     if below is not None:
-        return frozenset([("tf", below)])
+        is_v1 = module is not None and evaluator.wants_v1(module.path)
+        return frozenset([tensorflow_names.value(below, is_v1)])
     if full.split(".")[0] == "tpudist":
         return frozenset([("tpudist", full)])
     return _module(evaluator, module, full, 0) or frozenset([("unread", full)])
@@ -100,33 +100,22 @@ def star_imports(evaluator: Evaluator, module: Module) -> Iterator[str]:
 
 def starred(module: Module, name: str) -> Values:
     """The names of TensorFlow that a name may be by ``from tensorflow.a import *``, as values."""
-    found = {(below + "." + name).lstrip(".") for below in _stars(module)}
-    return frozenset(("tf", full) for full in found if _may_be_starred(full))
+    found = {joined(below, name) for below in _stars(module)}
+    values = map(tensorflow_names.value, found)
+    return frozenset(value for value in values if _may_be_starred(value[1]))
 
 
 def _may_be_starred(full: str) -> bool:
     if "." not in full:
-        return tensorflow_names.may_be_starred(full)
-    plain = without_compat(full)
-    return (
-        surfaces.gone_today(plain) is not None
-        or plain in surfaces.RENAMED_TODAY
-        or plain in surfaces.KERAS_REFUSES
-        or plain in surfaces.KERAS_OPTIMIZERS
-        or plain in _above_of_those()
-    )
-
-
-def _above_of_those() -> frozenset[str]:
-    every = (*surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY, *surfaces.KERAS_OPTIMIZERS)
-    return frozenset(name.rpartition(".")[0] for name in every)
+        return full in tensorflow_names.FIRST_WORDS
+    return surfaces.gone_today(full) is not None or full in _STARRED
 
 
 def _stars(module: Module) -> Iterator[str]:
     """The x of each ``from tensorflow.x import *``."""
     for node in module.imports:
         if is_star(node) and not node.level:
-            below = tensorflow_names.below_tensorflow(node.module)
+            below = tensorflow_names.spelled_below(node.module)
             if below is not None:
                 yield below
 
@@ -156,7 +145,6 @@ def is_known(full: str) -> bool:
     return (
         first in _HAND_ON
         or first in _NO_STRATEGIES
-        or first in _PYTHON
         or first in getattr(sys, "stdlib_module_names", ())
         or first == "tensorflow"
     )
@@ -164,7 +152,7 @@ def is_known(full: str) -> bool:
 
 def not_read(full: str) -> Values:
     """The values of a module that no file was found of, or none that is worth reading."""
-    return _OTHER if is_known(full) and full.split(".")[0] not in _HAND_ON else UNKNOWN
+    return OTHER if is_known(full) and full.split(".")[0] not in _HAND_ON else UNKNOWN
 
 
 def _alias_of(node: Any, name: str) -> Any:

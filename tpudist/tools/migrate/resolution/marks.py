@@ -7,11 +7,16 @@ session.run(op)  # tpudist: ignore[sessions]
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from tpudist.tools.migrate.resolution import tensorflow_names
+from tpudist.tools.migrate.resolution.fixed_point import OTHER
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.fixed_point import Values
 
 _MARK = re.compile(r"#\s*tpudist:\s*(\w+)(?:\[([\w, -]+)\])?")
-OTHER = "other"
+_OTHER = "other"
 
 
 class Marks:
@@ -35,16 +40,15 @@ class Marks:
         if word == "ignore":
             names = (rules or "*").split(",")
             self._ignored[number] = {name.strip() for name in names}
-        elif word == OTHER or word in tensorflow_names.DESCRIPTIONS:
+        elif word == _OTHER or word in tensorflow_names.DESCRIPTIONS:
             self._kinds[number] = word
 
-    def kind(self, line: int) -> str | None:
-        """The kind that what a line defines is said to be of; None if nothing is said."""
-        return self._kinds.get(line)
-
-    def any_kind(self) -> bool:
-        """Whether anything is said of a definition."""
-        return bool(self._kinds)
+    def values(self, line: int) -> Values | None:
+        """The values that what a line defines is said to have; None if nothing is said."""
+        kind = self._kinds.get(line)
+        if kind is None:
+            return None
+        return OTHER if kind == _OTHER else frozenset([("is", kind)])
 
     def ignored(self, line: int, rule: str) -> bool:
         """Whether a rule is to pass over a line."""

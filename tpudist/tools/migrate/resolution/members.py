@@ -6,9 +6,9 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tpudist.surfaces.eras import names as era_names
 from tpudist.surfaces.eras.walks import last_word
-from tpudist.tools.migrate.resolution import imported_values, marks, tensorflow_names
+from tpudist.tools.migrate.resolution import imported_values, tensorflow_names
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
 from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.fixed_point import Values
     from tpudist.tools.migrate.resolution.module import Module
 
-_OTHER: Values = frozenset([("other",)])
-_UNKNOWN: Values = frozenset([("unknown",)])
 #: Attributes that may be a strategy on whatever they are: ``config.train_distribute``.
 _STRATEGY = re.compile("strateg|distribut|replicator", re.IGNORECASE)
 #: Decorators of functions that return what they did without them.
@@ -38,14 +36,15 @@ def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values
     """
     kind = value[0]
     if name == "__class__":
-        return _UNKNOWN
+        return UNKNOWN
     if kind == "tf":
-        full = era_names.without_compat((value[1] + "." + name).strip("."))
-        return frozenset([("tf", full)]) if full.count(".") < _LONGEST else _OTHER
+        full = (value[1] + "." + name).strip(".")
+        is_short = full.count(".") < _LONGEST
+        return frozenset([tensorflow_names.value(full, value[2])]) if is_short else OTHER
     if kind == "tpudist":
         return imported_values.of_dotted(evaluator, None, value[1] + "." + name)
     if kind == "is":
-        inner = tensorflow_names.attribute_of(value[1], name)
+        inner = tensorflow_names.ATTRIBUTES.get((value[1], name))
         return frozenset([("is", inner) if inner else ("method", value[1], name)])
     if kind == "module":
         if value[1].path.endswith("__init__.py") and name not in value[1].global_scope():
@@ -55,8 +54,7 @@ def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values
         return imported_values.not_read(value[1])
     if kind in ("class", "object"):
         return evaluator.once((kind, name), value[2], _of_class, evaluator, value, name)
-    is_assigned = _STRATEGY.search(name) or evaluator.codebase.assigns_attribute(name)
-    return _UNKNOWN if kind == "unknown" or is_assigned else _OTHER
+    return UNKNOWN if kind == "unknown" or _STRATEGY.search(name) else OTHER
 
 
 def result(evaluator: Evaluator, value: tuple[Any, ...]) -> Values:
@@ -65,30 +63,30 @@ def result(evaluator: Evaluator, value: tuple[Any, ...]) -> Values:
     if kind == "tf":
         found = tensorflow_names.result_of(value[1])
         if not found and value[1].startswith("python."):
-            return _UNKNOWN  # the table has few names of TensorFlow's own code
-        return frozenset([("is", found)]) if found else _OTHER
+            return UNKNOWN  # the table has few names of TensorFlow's own code
+        return frozenset([("is", found)]) if found else OTHER
     if kind == "method":
-        found = tensorflow_names.method_result(value[1], value[2])
-        return frozenset([("is", found)]) if found else _OTHER
+        found = tensorflow_names.METHODS.get(value[1:])
+        return frozenset([("is", found)]) if found else OTHER
     if kind == "class":
         return frozenset([("object", *value[1:])])
     if kind == "function":
         return evaluator.once("returned", value[2], _returned, evaluator, *value[1:3])
-    return _UNKNOWN if kind in ("unknown", "unread") else _OTHER
+    return UNKNOWN if kind in ("unknown", "unread") else OTHER
 
 
 def _returned(evaluator: Evaluator, module: Module, function: Any) -> Any:
     if type(function) is ast.Lambda:
         return evaluator.values(module, function.body)
-    kind = module.said_kind(function)
-    if kind:
-        return _OTHER if kind == marks.OTHER else frozenset([("is", kind)])
+    said = module.marks.values(function.lineno)
+    if said is not None:
+        return said
     decorators = {last_word(_called(each)) for each in function.decorator_list}
     if type(function) is ast.AsyncFunctionDef or not decorators.issubset(_TRANSPARENT):
-        return _UNKNOWN
+        return UNKNOWN
     returned = [each for each in module.returns[function] if each and not is_none(each)]
     return set().union(*[evaluator.values(module, each) for each in returned]) or (
-        frozenset() if returned else _OTHER
+        frozenset() if returned else OTHER
     )
 
 
@@ -141,7 +139,7 @@ def _of_class(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Any:
         return found
     if kind == "object" and is_strategy(evaluator, module, node):
         return attribute(evaluator, ("is", "strategy"), name)
-    return _UNKNOWN
+    return UNKNOWN
 
 
 def _own(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import collections
 import functools
+import keyword
 import re
 import sys
 import warnings
@@ -19,6 +20,8 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 _MISPLACED = sys.version_info < (3, 12)
 #: Strings, comments, and ends of lines that go on.
 _TEXTS = re.compile(sources.TEXTS.pattern + r"|\\\r?\n")
+_NOT_OF_WORDS = re.compile(r"\W")
+_LONG = 20  # characters, more than a keyword has
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -61,9 +64,7 @@ class Module:
       tree: its syntax tree.
       marks: what the user says of its lines.
       calls_by_name: {last word of what is called: the calls}.
-      passed_by_name: {last word of an argument: (call, position) of it}.
       returns: {function: what it returns and yields}.
-      annotations: the types that are written as strings.
       unplaced: the nodes in f-strings, where this Python does not say where they stand.
       class_attributes: what `tpudist.tools.migrate.resolution.members` keeps of its classes.
 
@@ -78,16 +79,14 @@ class Module:
         self._kinds: dict[type, list[Any]] = collections.defaultdict(list)
         self._parents: dict[Any, Any] = {}
         self.calls_by_name: dict[str, list[ast.Call]] = collections.defaultdict(list)
-        self.passed_by_name: dict[str, list[tuple[ast.Call, int]]] = collections.defaultdict(list)
         self.returns: dict[Any, list[Any]] = collections.defaultdict(list)
-        self.annotations: list[ast.Constant] = []
         self._starts = [0] + [each.end() for each in _NEWLINE.finditer(text)]
         self._is_ascii = text.isascii()
         self.unplaced: set[Any] = set()
         self._arguments: dict[Any, list[Argument]] = {}
         self.class_attributes: dict[Any, dict[str, list[Any]]] | None = None
         self._walk()
-        self._scopes = scopes.scopes(self.tree, self.annotations)
+        self._scopes = scopes.Scopes(self.tree, self.of, self._parents, self.annotations)
 
     def _walk(self) -> None:
         todo: list[Any] = [self.tree]
@@ -95,10 +94,10 @@ class Module:
             node = todo.pop()
             self._kinds[type(node)].append(node)
             self._note(node)
-            below = scopes.children(node)
+            below = walks.children(node)
             for each in below:
                 self._parents[each] = node
-            todo += below[::-1]
+            todo += below
         for node in self.of(ast.FormattedValue) if _MISPLACED else ():
             self.unplaced.update(ast.walk(node.value))
         for node in self.of(ast.Return, ast.Yield):
@@ -110,17 +109,18 @@ class Module:
         kind = type(node)
         if kind is ast.Call:
             self.calls_by_name[last_word(node.func)].append(node)
-            for index, value in enumerate(node.args + [each.value for each in node.keywords]):
-                self.passed_by_name[last_word(value)].append((node, index))
-        elif kind is ast.AnnAssign or kind is ast.arg:
-            self.annotations += _strings(node.annotation)
-        elif kind in FUNCTIONS:
-            self.annotations += _strings(node.returns)
 
     def release(self) -> None:
         """Lets go of what refers to each other, so that memory is free without a collector."""
-        for scope in self._scopes.values():
-            scope.release()
+        self._scopes.release()
+
+    @functools.cached_property
+    def annotations(self) -> list[Any]:
+        """The types that are written as strings."""
+        typed = [node.annotation for node in self.of(ast.AnnAssign, ast.arg)]
+        typed += [node.returns for node in self.of(*FUNCTIONS)]
+        every = [each for node in typed if node is not None for each in ast.walk(node)]
+        return [each for each in every if walks.text(each) is not None]
 
     def of(self, *kinds: type) -> list[Any]:
         """The nodes of some classes, each class's in the order of the text."""
@@ -153,25 +153,16 @@ class Module:
 
     def scope(self, node: Any) -> scopes.Scope:
         """The scope that a node is in."""
-        while node is not None:
-            found = self._scopes.get(node)
-            if found is not None:
-                return found
-            node = self._parents.get(node)
-        return self._scopes[self.tree]
+        return self._scopes.around(node)
 
     def global_scope(self) -> scopes.Scope:
         """The scope of the module's own names."""
-        return self._scopes[self.tree]
+        return self._scopes.outermost
 
     def assign(self, binding: scopes.Binding) -> Any:
         """The Assign by which a variable alone gets its value; None of a parameter, a loop, ..."""
         parent = self.parent(binding.node)
         return parent if type(parent) is ast.Assign else None
-
-    def said_kind(self, node: Any) -> str | None:
-        """The kind that a mark on a node's line says it is of; None if there is none."""
-        return self.marks.kind(node.lineno) if self.marks.any_kind() else None
 
     # Where a node stands.
 
@@ -249,32 +240,25 @@ class Module:
 
     def outer_span(self, node: Any) -> tuple[int, int]:
         """(start, end) of an expression in the text, with the parentheses around it alone."""
-        start, end = self.span(node)
-        parent, code = self._parents.get(node), self._code_alone
+        (start, end), code = self.span(node), self._code_alone
         while True:
             before, after = code[:start].rstrip(), _after_blanks(code, end)
             if not before.endswith("(") or code[after : after + 1] != ")":
                 return start, end
-            if len(before) - 1 <= self._opening(parent, node):
+            if _is_callable(before[:-1].rstrip()):
                 return start, end
             start, end = len(before) - 1, after + 1
-
-    def _opening(self, parent: Any, node: Any) -> int:
-        """Where the parenthesis stands that opens what a node is the first part of."""
-        if type(parent) is ast.keyword:
-            parent = self._parents.get(parent)
-        if type(parent) is ast.Call and node is not parent.func:
-            return self._code_alone.index("(", self.outer_span(parent.func)[1])
-        if isinstance(parent, ast.ClassDef):
-            return self._code_alone.index("(", self.span(parent)[0])
-        if parent is not None and hasattr(parent, "lineno"):
-            return self.span(parent)[0] - (0 if isinstance(parent, (ast.Tuple, ast.Call)) else 1)
-        return -1
 
 
 def _blank_unless_string(found: re.Match[str]) -> str:
     text = found.group()
     return text if text[0] in "\"'" else " " * len(text)
+
+
+def _is_callable(code: str) -> bool:
+    """Whether code ends in what a parenthesis behind it calls, or makes the bases of."""
+    word = _NOT_OF_WORDS.split(code[-_LONG:])[-1]
+    return code[-1:] in (")", "]") or bool(word) and not keyword.iskeyword(word)
 
 
 def _after_blanks(text: str, end: int) -> int:
@@ -290,6 +274,19 @@ def dotted_name(node: Any) -> str:
         words.append(node.attr)
         node = node.value
     return ".".join([node.id] + words[::-1]) if type(node) is ast.Name else ""
+
+
+def first_name(node: Any) -> Any:
+    """The expression that ``a.b.c`` begins with."""
+    while type(node) is ast.Attribute:
+        node = node.value
+    return node
+
+
+def first_word(node: Any) -> str:
+    """The word that ``a.b.c`` begins with, "" if it begins with something else."""
+    node = first_name(node)
+    return node.id if type(node) is ast.Name else ""
 
 
 def is_none(node: Any) -> bool:
@@ -310,20 +307,3 @@ def imported(node: Any) -> Iterator[tuple[str, str]]:
 def is_star(node: Any) -> bool:
     """Whether an import statement is ``from x import *``."""
     return type(node) is ast.ImportFrom and node.names[0].name == "*"
-
-
-def _strings(annotation: Any) -> list[ast.Constant]:
-    """The types of an annotation that are written as strings; what ``Literal`` has are values."""
-    kind = type(annotation)
-    if walks.text(annotation) is not None:
-        return [annotation]
-    inner: list[Any] = []
-    if kind is ast.BinOp:
-        inner = [annotation.left, annotation.right]
-    elif kind in (ast.List, ast.Tuple):
-        inner = annotation.elts
-    elif kind is ast.Subscript and last_word(annotation.value) != "Literal":
-        inner = [annotation.slice]
-    elif kind.__name__ == "Index":  # Python 3.8
-        inner = [annotation.value]
-    return [string for each in inner for string in _strings(each)]

@@ -8,10 +8,11 @@ of a cell only its lines: all else stays byte for byte.
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
 import warnings
-from typing import Any, Iterable, List, NamedTuple, Tuple
+from typing import Any, List, NamedTuple, Tuple
 
 #: (line, text, why) of lines that are not read as Python; `why` is "" for IPython's own.
 _Aside = List[Tuple[int, str, str]]
@@ -22,14 +23,39 @@ class Notebook(NamedTuple):
 
     Args:
       raw: its text.
-      spans: (start, end) in it of the source of each code cell.
+      sources: the source of each code cell: a `_Placed`, or a list of one a line.
       aside: (line of the module, text, why) of what is not read as Python; `why`
         is "" for IPython's own lines.
     """
 
     raw: str
-    spans: list[tuple[int, int]]
+    sources: list[Any]
     aside: _Aside
+
+
+_JSON: Any = json  # the stubs of the standard library leave out what is asked of it
+
+
+class _Placed(str):
+    """A string of a JSON text: where it starts and ends there, with its quotes."""
+
+    start: int
+    end: int
+
+
+class _Decoder(json.JSONDecoder):
+    """Reads JSON as Python's own decoder does, with strings that know where they stand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parse_string = self._string
+        self.scan_once = _JSON.scanner.py_make_scanner(self)  # the one in C asks no parse_string
+
+    def _string(self, text: str, start: int, strict: bool = True) -> tuple[str, int]:
+        value, end = _JSON.decoder.scanstring(text, start, strict)
+        placed = _Placed(value)
+        placed.start, placed.end = start - 1, end
+        return placed, end
 
 
 _CELL = "#\u2500\u2500 tpudist cell %d \u2500\u2500"
@@ -37,18 +63,14 @@ _INDENTED = "if True:  "  # before the marker of a cell that is indented as a wh
 _CELL_LINE = re.compile(
     r"^(?:%s)?#\u2500\u2500 tpudist cell (\d+) \u2500\u2500\n" % re.escape(_INDENTED), re.M
 )
-_MAGIC = re.compile(r"^([ \t]*)([%!?].*|[\w.]+\?{1,2})$")
-_ASSIGNED = re.compile(r"^([ \t]*[\w.,\[\]'\" ]+?[ \t]*=[ \t]*)([%!][^=].*)$")
+_LINES = r".*(?:(?<=\\)\n.*)*"  # one that goes on with the next ends in a backslash
+_MAGIC = re.compile(r"^([ \t]*)([%!?]" + _LINES + r"|[\w.]+\?{1,2})$", re.M)
+_ASSIGNED = re.compile(r"^([ \t]*[\w.,\[\]'\" ]+?[ \t]*=[ \t]*)([%!][^=]" + _LINES + ")$", re.M)
 _PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun")
 _SET_ASIDE = "pass  #\u2500magic\u2500 "
 _SET_ASIDE_VALUE = "str()  #\u2500magic\u2500 "
 _SET_ASIDE_REST = "#\u2500rest\u2500 "
-_REST = re.compile(r"^[ \t]*" + _SET_ASIDE_REST, re.M)
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_SPACE = " \t\r\n"
-_SPACES = re.compile("[%s]*" % _SPACE)
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_DECODER = json.JSONDecoder()
 _AWAIT = getattr(ast, "PyCF_ALLOW_TOP_LEVEL_AWAIT", 0)
 #: Characters that Colab writes as escapes.
 _ESCAPED = {each: "\\u%04x" % ord(each) for each in "<>&'="}
@@ -60,8 +82,9 @@ def read(raw: str) -> tuple[str, Notebook]:
     Raises:
       ValueError, KeyError, TypeError: it is no notebook.
     """
-    cells = json.loads(raw)["cells"]
-    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    cells = _Decoder().decode(raw)["cells"]
+    found = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    texts = ["".join(source) for source in found]
     joined: list[str] = []
     aside: _Aside = []
     line = 1
@@ -70,7 +93,7 @@ def read(raw: str) -> tuple[str, Notebook]:
         aside += [(line + 1 + number, words, why) for number, words, why in lines]
         joined.append("%s%s\n%s\n" % (head, _CELL % index, body))
         line += joined[-1].count("\n")
-    return "".join(joined), Notebook(raw, _spans(raw, cells), aside)
+    return "".join(joined), Notebook(raw, found, aside)
 
 
 def cell_starts(text: str) -> list[tuple[int, int]]:
@@ -87,13 +110,11 @@ def written(notebook: Notebook, text: str) -> str:
     raw, last = notebook.raw, 0
     pieces = _CELL_LINE.split(text)[1:]
     for index, body in zip(pieces[::2], pieces[1::2]):
-        start, end = notebook.spans[int(index)]
-        value = raw[start:end]
-        new = _restored(body[:-1])
-        if "".join(json.loads(value)) != new:
-            value = _encoded(raw, value, new)
-        parts += [raw[last:start], value]
-        last = end
+        source, new = notebook.sources[int(index)], _restored(body[:-1])
+        if "".join(source) != new:
+            lines: list[Any] = [source] if isinstance(source, str) else source
+            parts += [raw[last : lines[0].start], _encoded(raw, source, new)]
+            last = lines[-1].end
     return "".join(parts) + raw[last:]
 
 
@@ -133,49 +154,34 @@ def _all_aside(text: str, why: str) -> tuple[str, str, _Aside]:
 
 def _magics(text: str) -> tuple[str, _Aside]:
     """(a cell with IPython's lines as comments, those lines)."""
-    lines: list[str] = []
     aside: _Aside = []
-    goes_on = False
-    for number, line in enumerate(text.split("\n")):
-        magic, assigned = _MAGIC.match(line), _ASSIGNED.match(line)
-        if goes_on:
-            lines.append(_continued(line, lines[-1]))
-        elif magic:
-            lines.append(magic.group(1) + _SET_ASIDE + magic.group(2))
-        elif assigned:
-            lines.append(assigned.group(1) + _SET_ASIDE_VALUE + assigned.group(2))
-        else:
-            lines.append(line)
-        if goes_on or magic or assigned:
-            aside.append((number, line, ""))
-        goes_on = bool(goes_on or magic or assigned) and line.endswith("\\")
-    return "\n".join(lines), aside
+    for pattern, mark in ((_MAGIC, _SET_ASIDE), (_ASSIGNED, _SET_ASIDE_VALUE)):
+        for found in pattern.finditer(text):
+            first = text.count("\n", 0, found.start())
+            lines = found.group().split("\n")
+            aside += [(first + number, line, "") for number, line in enumerate(lines)]
+        text = pattern.sub(functools.partial(_commented, mark), text)
+    return text, sorted(aside)
 
 
-def _continued(line: str, before: str) -> str:
-    """A line that goes on with a magic, set aside at the indentation of the one before it."""
-    indent = before[: len(before) - len(before.lstrip(" \t"))]
-    return indent + _SET_ASIDE_REST + line
+def _commented(mark: str, found: re.Match[str]) -> str:
+    return found.group(1) + mark + found.group(2).replace("\n", "\n" + _SET_ASIDE_REST)
 
 
 def _restored(body: str) -> str:
     """A cell as it was before `_python`, but for what was changed in it."""
-    return _REST.sub("", body).replace(_SET_ASIDE_VALUE, "").replace(_SET_ASIDE, "")
+    for mark in (_SET_ASIDE_REST, _SET_ASIDE_VALUE, _SET_ASIDE):
+        body = body.replace(mark, "")
+    return body
 
 
-def _encoded(raw: str, value: str, text: str) -> str:
-    """A cell's new source as JSON, laid out as the old one; lines that stay, stay as they were."""
-    if value.startswith('"'):
+def _encoded(raw: str, source: Any, text: str) -> str:
+    """A cell's new source as JSON, between the brackets; lines that stay are as they were."""
+    if isinstance(source, str):
         return _string(raw, text)
-    old = [found.group() for found in _STRING.finditer(value)]
-    known = {json.loads(each): each for each in old}
-    lines = [known.get(line) or _string(raw, line) for line in _LINE.findall(text)]
-    inside = value[1:-1]
-    first = inside[: len(inside) - len(inside.lstrip(_SPACE))]
-    last = inside[len(inside.rstrip(_SPACE)) :]
-    between = re.search(r'"(,[ \t\r\n]*)"', value) if len(old) > 1 else None
-    comma = between.group(1) if between else "," + (first or " ")
-    return "[" + first + comma.join(lines) + last + "]"
+    known = {line: raw[line.start : line.end] for line in source}
+    between = raw[source[0].end : source[1].start] if len(source) > 1 else ", "
+    return between.join(known.get(line) or _string(raw, line) for line in _LINE.findall(text))
 
 
 def _string(raw: str, text: str) -> str:
@@ -184,49 +190,4 @@ def _string(raw: str, text: str) -> str:
     for character, escape in _ESCAPED.items():
         if escape in raw:
             found = found.replace(character, escape)
-    return found
-
-
-def _spans(raw: str, cells: Iterable[Any]) -> list[tuple[int, int]]:
-    """(start, end) of the value "source" of each code cell."""
-    start = _after(raw, _key(raw, 0, "cells"), "[")
-    found = []
-    for cell in cells:
-        start = _after_space(raw, start)
-        _, end = _DECODER.raw_decode(raw, start)
-        if cell["cell_type"] == "code":
-            first = _key(raw, start, "source")
-            found.append((first, _DECODER.raw_decode(raw, first)[1]))
-        start = _after(raw, end, ",") if raw[_after_space(raw, end)] == "," else end
-    return found
-
-
-def _after_space(raw: str, start: int) -> int:
-    """Where what follows white space starts."""
-    space = _SPACES.match(raw, start)
-    return space.end() if space else start
-
-
-def _after(raw: str, start: int, character: str) -> int:
-    """Where a character ends that must be the next one after white space."""
-    start = _after_space(raw, start)
-    if raw[start] != character:
-        raise ValueError("no %r at %d of the notebook" % (character, start))
-    return start + 1
-
-
-def _key(raw: str, start: int, name: str) -> int:
-    """Where the value of an object's key starts; the last one of that name counts."""
-    start, found = _after(raw, start, "{"), None
-    while True:
-        key, start = _DECODER.raw_decode(raw, _after_space(raw, start))
-        start = _after_space(raw, _after(raw, start, ":"))
-        if key == name:
-            found = start
-        _, start = _DECODER.raw_decode(raw, start)
-        if raw[_after_space(raw, start)] == "}":
-            break
-        start = _after(raw, start, ",")
-    if found is None:
-        raise KeyError(name)
     return found

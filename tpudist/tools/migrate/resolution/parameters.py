@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.surfaces.eras.walks import last_word
-from tpudist.tools.migrate.resolution import tensorflow_names
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
 from tpudist.tools.migrate.resolution.module import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.fixed_point import Values
     from tpudist.tools.migrate.resolution.module import Module
 
-_UNKNOWN: Values = frozenset([("unknown",)])
-_OTHER: Values = frozenset([("other",)])
 _ANY = ("", "Any", "object")  # annotations that say nothing; "" is that of a string
 _NOWHERE = -9
-_CALLBACKS = {name for _, name in tensorflow_names.CALLBACKS}
 
 
 def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
@@ -33,10 +30,8 @@ def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
       A frozenset of values; unknown if no call of the function is found.
     """
     function = module.around(param, (*FUNCTIONS, ast.Lambda))
-    if param in (function.args.vararg, function.args.kwarg):
-        return _UNKNOWN
-    if type(function) is ast.Lambda:
-        return _of_lambda(evaluator, module, function, param)
+    if type(function) is ast.Lambda or param in (function.args.vararg, function.args.kwarg):
+        return UNKNOWN
     annotated: Values = frozenset()
     if param.annotation is not None:
         annotated = evaluator.of_annotation(module, param.annotation)
@@ -55,8 +50,8 @@ def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
     given = list(_given(evaluator, module, function, owner, index - is_method, param))
     if given:
         return frozenset(found).union(*given)
-    is_other = annotated == _OTHER and last_word(param.annotation) not in _ANY
-    return frozenset(found) | (_OTHER if is_other else _UNKNOWN)
+    is_other = annotated == OTHER and last_word(param.annotation) not in _ANY
+    return frozenset(found) | (OTHER if is_other else UNKNOWN)
 
 
 def _every(function: Any) -> list[Any]:
@@ -75,16 +70,6 @@ def _default(function: Any, param: ast.arg) -> Any:
     return next((default for each, default in pairs if each is param), None)
 
 
-def _of_lambda(
-    evaluator: Evaluator, module: Module, function: ast.Lambda, param: ast.arg
-) -> Values:
-    call = module.parent(function)
-    if type(call) is ast.Call and function in call.args:
-        position, index = call.args.index(function), _index(function, param)
-        return _of_callback(evaluator, module, call, position, index) or _UNKNOWN
-    return _UNKNOWN
-
-
 def _given(
     evaluator: Evaluator, module: Module, function: Any, owner: Any, index: int, param: ast.arg
 ) -> Iterator[Values]:
@@ -97,14 +82,6 @@ def _given(
             argument = _argument(call, index, param.arg)
             if argument is not None and _is(evaluator, where, call.func, function, owner):
                 yield evaluator.values(where, argument)
-        for call, position in where.passed_by_name.get(function.name, ()):
-            kinds = _of_callback(evaluator, where, call, position, index)
-            if kinds and _is(evaluator, where, _passed(call)[position], function, owner):
-                yield kinds
-
-
-def _passed(call: ast.Call) -> list[Any]:
-    return call.args + [each.value for each in call.keywords]
 
 
 def _callers(evaluator: Evaluator, module: Module, name: str) -> Iterator[Module]:
@@ -132,17 +109,3 @@ def _argument(call: ast.Call, index: int, name: str) -> Any:
         if position == index:
             return each
     return next((each.value for each in call.keywords if each.arg == name), None)
-
-
-def _of_callback(
-    evaluator: Evaluator, module: Module, call: ast.Call, position: int, index: int
-) -> Values:
-    """What a method of a strategy or context gives the function that it is called with."""
-    if position or index or last_word(call.func) not in _CALLBACKS:
-        return frozenset()
-    kinds = {
-        tensorflow_names.CALLBACKS.get(value[1:])
-        for value in evaluator.values(module, call.func)
-        if value[0] == "method"
-    }
-    return frozenset(("is", kind) for kind in kinds if kind)

@@ -6,8 +6,10 @@ Reads the table (`tpudist.surfaces`); imports no TensorFlow.
 from __future__ import annotations
 
 import re
+from typing import Any, Iterable, Tuple
 
 from tpudist import surfaces
+from tpudist.surfaces.eras import local_names
 from tpudist.surfaces.eras.names import without_compat
 
 _STRATEGY = re.compile(
@@ -29,13 +31,13 @@ _RESULTS = {
 }
 
 #: (kind, attribute) -> the kind it is of.
-_ATTRIBUTES = {
+ATTRIBUTES = {
     ("strategy", "extended"): "extended",
     ("context", "distribution_strategy"): "strategy",
     ("context", "strategy"): "strategy",
 }
 #: (kind, method) -> the kind of what calling it returns.
-_METHODS = {
+METHODS = {
     ("strategy", "distribute_dataset"): "function_dataset",
     ("strategy", "experimental_distribute_dataset"): "dataset",
     ("strategy", "experimental_distribute_datasets_from_function"): "function_dataset",
@@ -48,12 +50,6 @@ _METHODS = {
     ("function_dataset", "make_initializable_iterator"): "iterator",
     ("function_dataset", "make_one_shot_iterator"): "iterator",
     ("strategy", "experimental_make_numpy_iterator"): "numpy_iterator",
-}
-
-#: (kind, method) -> what the first parameter is of a function passed to it.
-CALLBACKS = {
-    ("strategy", "run_steps_on_dataset"): "steps_context",
-    ("context", "merge_call"): "strategy",
 }
 
 #: What an object of a kind is called.
@@ -70,17 +66,29 @@ DESCRIPTIONS = {
 }
 
 
-#: What names of the table and of TensorFlow 1 begin with.
-_FIRST = {"contrib", "compat"}.union(
+_V1 = "compat.v1."
+#: What names of the table and of TensorFlow 1 begin with: ``from tensorflow import *`` binds them.
+FIRST_WORDS = {"contrib", "compat"}.union(
     name.partition(".")[0]
     for every in (surfaces.FIRST_GENERATION, *surfaces.NAMES.values())
     for name in every
 )
 
 
-def may_be_starred(name: str) -> bool:
-    """Whether a name that nothing binds may be one of ``from tensorflow import *``."""
-    return name in _FIRST
+def value(dotted: str, is_v1: bool = False) -> Tuple[str, str, bool]:
+    """The value that a dotted name below ``tf`` is, see `evaluate`.
+
+    Args:
+      dotted: the name, with any ``compat.v1`` that it begins with.
+      is_v1: whether what it is below is ``tf.compat.v1``.
+    """
+    return "tf", without_compat(dotted), is_v1 or (dotted + ".").startswith(_V1)
+
+
+def only(values: Iterable[Tuple[Any, ...]]) -> str | None:
+    """The one dotted name below ``tf`` that some values are, or None."""
+    names = {each[1] if each[0] == "tf" else None for each in values}
+    return names.pop() if len(names) == 1 else None
 
 
 def below_tensorflow(full: str) -> str | None:
@@ -94,14 +102,19 @@ def below_tensorflow(full: str) -> str | None:
       "Session", "contrib", "contrib.distribute.TPUStrategy"; "" for
       TensorFlow itself; None for what is not TensorFlow's.
     """
+    below = spelled_below(full)
+    return None if below is None else without_compat(below)
+
+
+def spelled_below(full: str) -> str | None:
+    """As `below_tensorflow`, with the ``compat.v1`` that the name begins with."""
     parts = full.split(".")
-    if parts[0] == "tensorflow":
-        return without_compat(".".join(parts[1:]))
+    if parts[:2] == ["tensorflow", "google"]:
+        return None  # no TensorFlow outside of Google has it
     if parts[0] == "tpudist" and len(parts) > 2 and parts[1] in surfaces.ERAS:
-        if parts[2] == "tensorflow":
-            return without_compat(".".join(parts[3:]))
-        return _exported(parts[1], parts[2])
-    return None
+        if parts[2] != "tensorflow":
+            return _exported(parts[1], parts[2])
+    return local_names.below_tensorflow(full)
 
 
 def _exported(era: str, name: str) -> str | None:
@@ -133,13 +146,3 @@ def result_of(dotted: str) -> str | None:
     if _OPTIMIZER.match(dotted):
         return "optimizer"
     return _RESULTS.get(dotted)
-
-
-def attribute_of(kind: str, name: str) -> str | None:
-    """The kind of an attribute that is no method, or None."""
-    return _ATTRIBUTES.get((kind, name))
-
-
-def method_result(kind: str, name: str) -> str | None:
-    """The kind of what a method returns, or None."""
-    return _METHODS.get((kind, name))

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from tpudist import surfaces
-from tpudist.tools.migrate.resolution.import_origins import first_name
+from tpudist.tools.migrate.resolution.module import first_name
 from tpudist.tools.migrate.rules import rule
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.surfaces import changed_names as changed
-from tpudist.tools.migrate.resolution import import_origins
 from tpudist.tools.migrate.rules import rule
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def first_generation(use: Use) -> None:
     ``tf.random.set_seed`` or ``tf.summary.create_file_writer``.
     """
     is_mixed = use.module.path in use.plan.program.mixed
-    if is_mixed and not import_origins.is_v1_name(use.plan, use.module, use.node):
+    if is_mixed and not use.evaluator.is_v1(use.module, use.node):
         use.respell("compat.v1." + use.name)
 
 
@@ -55,7 +54,7 @@ def changed_names(use: Use) -> None:
     it settles it for all of the file.
     """
     path, program = use.module.path, use.plan.program
-    if use.call is None or import_origins.is_v1_name(use.plan, use.module, use.node):
+    if use.call is None or use.evaluator.is_v1(use.module, use.node):
         return
     positional = sum(1 for each in use.arguments if not each.name and not each.star)
     keywords = [each.name for each in use.arguments if each.name]

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.tools.migrate.resolution import import_origins
+from tpudist.tools.migrate.resolution.module import first_name
 from tpudist.tools.migrate.rules import rule
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def gone_by_2_2(use: Use) -> None:
 def is_v1(use: Use) -> bool:
     """Whether a use is of a name of ``tf.compat.v1``, or becomes one."""
     return (
-        import_origins.is_v1_name(use.plan, use.module, use.node)
+        use.evaluator.is_v1(use.module, use.node)
         or use.plan.program.wants_v1(use.module.path)
         or "compat.v1" in use.module.text
-        and use.tensorflow_name(import_origins.first_name(use.node)) is None
+        and use.tensorflow_name(first_name(use.node)) is None
     )
 
 

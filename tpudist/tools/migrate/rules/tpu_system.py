@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces.eras.walks import last_word
-from tpudist.tools.migrate.resolution import import_origins, members
-from tpudist.tools.migrate.resolution.import_origins import first_name
-from tpudist.tools.migrate.resolution.module import FUNCTIONS
+from tpudist.tools.migrate.resolution import members
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, first_name
 from tpudist.tools.migrate.rules import rule
 
 if TYPE_CHECKING:
@@ -163,8 +162,7 @@ def strategy_class(use: Use) -> None:
     classes, and ``isinstance`` asks for either.
     """
     around = use.module.parent(use.node)
-    is_v1 = use.plan.program.wants_v1(use.module.path)
-    is_v1 = is_v1 or import_origins.is_v1_name(use.plan, use.module, use.node)
+    is_v1 = use.evaluator.is_v1(use.module, use.node)
     if type(around) is ast.Call and last_word(around.func) in ("isinstance", "issubclass"):
         either = "(%s)" % ", ".join(map(use.spelled, _CLASSES_OF_1 if is_v1 else _CLASSES))
         use.replace(use.node, either)
