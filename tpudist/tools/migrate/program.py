@@ -45,15 +45,18 @@ _STRATEGY = re.compile(
     rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
     rb"|\bdistribute="
 )
+#: The session of a test case.
+_OF_TESTS = r"\b(test|cached)_session\(|\bself\.session\("
 #: What TensorFlow does in graphs alone, or raises where eager execution is on.
 _OF_GRAPHS = (
     r"""\b(Session|InteractiveSession|(Singular)?Monitored(Training)?Session)(["'][)\]])?\("""
-    r"|\b(test|cached|managed)_session\(|\bself\.session\(|\btf\.(gradients|placeholder)\("
+    r"|\bmanaged_session\(|\btf\.(gradients|placeholder)\(|" + _OF_TESTS
 )
 #: {what is asked of a file's text: (words of which it has one then, a pattern)}.
 _SAYS = {
     "own graph": (("Graph(",), re.compile(r"\btf\.Graph\(")),
     "sessions": (("Session", "session(", "gradients(", "placeholder("), re.compile(_OF_GRAPHS)),
+    "test sessions": (("session(",), re.compile(_OF_TESTS)),
     "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
     "tpu": (("TPUStrategy", "tpu_strategy"), re.compile(r"TPUStrategy\b|\btpu_strategy\b")),
     "later": (
@@ -79,7 +82,7 @@ class Facts(NamedTuple):
       contrib: whether it is of the contrib era.
       tensorflow_1: whether it names what only TensorFlow 1 has below ``tf``.
       tells: what of it tells its generation.
-      mode: whether it chooses between graphs and eager execution.
+      modes: the names by which it chooses between graphs and eager execution.
       stated: whether it imports a drop-in of tpudist, which says an era.
       asks: whether it names what a rule asks for, or has TensorFlow by another way than an import.
       lenders: the files whose import of TensorFlow itself it uses.
@@ -92,7 +95,7 @@ class Facts(NamedTuple):
     contrib: bool = False
     tensorflow_1: bool = False
     tells: Tells = Tells()
-    mode: bool = False
+    modes: frozenset[str] = frozenset()
     stated: bool = False
     asks: bool = False
     lenders: frozenset[str] = frozenset()
@@ -260,11 +263,18 @@ class Program:
         """The files that programs with Sessions or a TPUEstimator start with."""
         of_1 = self._v1 | self.mixed | set(self.estimators)
         sessions = {path for path in of_1 if "sessions" in self._of(path).says}
-        choosing = {path for path, each in self._facts.items() if each.mode}
+        tests = sessions & self._saying("test sessions")  # their graph is not that of a test's own
+        choosing = {path for path, each in self._facts.items() if each.modes}
+        switching = {
+            path
+            for path in choosing
+            if not all(name.endswith(".Graph") for name in self._facts[path].modes)
+        }
         naming = {path for path, name in self.estimators.items() if name}
         disabling = self._saying("disabled")  # a TPUEstimator makes the graph itself
         found = self._entries(codebase, naming, disabling).intersection(self.estimators)
-        return found | self._entries(codebase, sessions, choosing)
+        found |= self._entries(codebase, tests, switching)
+        return found | self._entries(codebase, sessions - tests, choosing)
 
     def _entries(self, codebase: CodeBase, paths: set[str], choosing: set[str]) -> set[str]:
         """The files that programs of some files start with, unless they import one of others.
@@ -322,7 +332,7 @@ def _read(
             contrib=_tells_contrib(found),
             tensorflow_1=_names_tensorflow_1(found),
             tells=tells,
-            mode=evidence.MODE in kinds,
+            modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
             stated=evidence.STATED in kinds,
             asks=any(tells) or not bindings.tensorflow or _is_asked_for(nodes, bindings),
             lenders=lenders - {path},

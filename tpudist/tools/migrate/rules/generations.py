@@ -51,17 +51,23 @@ def changed_names(use: Use) -> None:
     ``tf.nn.dropout(x, 0.9)`` keeps 0.9 of the values in TensorFlow 1 and drops them in
     TensorFlow 2. In a file of TensorFlow 1 ``tf`` becomes ``tf.compat.v1``, which has the old ones.
     Where nothing tells of which a file is, ``# tpudist: tf1`` or ``# tpudist: tf2`` on a line of
-    it settles it for all of the file.
+    it settles it for all of the file. Some have lost their old arguments in ``tf.compat.v1`` too,
+    as ``tf.nn.top_k(x, 5, True, "name")``.
     """
     path, program = use.module.path, use.plan.program
-    if use.call is None or use.evaluator.is_v1(use.module, use.node):
+    if use.call is None:
         return
     positional = sum(1 for each in use.arguments if not each.name and not each.star)
     keywords = [each.name for each in use.arguments if each.name]
     of = changed.generation(use.name, positional, keywords, not use.has_stars)
-    if program.wants_v1(path) or of not in (changed.FIRST, changed.BOTH):
+    if of not in (changed.FIRST, changed.BOTH):
         return
-    if of == changed.FIRST and path in program.mixed:
+    if program.wants_v1(path) or use.evaluator.is_v1(use.module, use.node):
+        name = changed.changed_names()[use.name]
+        if not name.kept_in_v1 and not use.has_stars and use.plan.target == "latest":
+            now = ", ".join(each for each in name.second if each != "*")
+            use.leave("tf.compat.v1 takes other arguments now", "by keyword, of %s" % now)
+    elif of == changed.FIRST and path in program.mixed:
         use.respell("compat.v1." + use.name)
     elif path in program.mixed or path in program.undecided:
         use.leave(
