@@ -38,7 +38,7 @@ _BY_STRING = re.compile(
     rb"""\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch)\b"""
 )
 #: What strategies are called.
-_CALLED_SO = re.compile(rb"(?i)strateg|distribution|replicator|tower")
+_CALLED_SO = re.compile("(?i)strateg|distribution|replicator|tower")
 _ASKED = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}
 _NAMES_ONE = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted(_OWN)))
 _STRATEGY = re.compile(
@@ -84,7 +84,8 @@ class Facts(NamedTuple):
       tells: what of it tells its generation.
       modes: the names by which it chooses between graphs and eager execution.
       stated: whether it imports a drop-in of tpudist, which says an era.
-      asks: whether it names what a rule asks for, or has TensorFlow by another way than an import.
+      asks: whether it names what a rule asks for, has something that is called like a strategy, or
+        has TensorFlow by another way than an import.
       lenders: the files whose import of TensorFlow itself it uses.
       estimator: a name of a TPUEstimator that it has, "" if none.
       later: whether it has a name of strategies that the contrib era has not.
@@ -194,7 +195,6 @@ class Program:
             self._facts[path].asks
             or any(path in each for each in moves)
             or path in self.strategic
-            or _CALLED_SO.search(raw) is not None
             or names_legacy(raw)
             or _BY_STRING.search(raw) is not None
         )
@@ -334,7 +334,13 @@ def _read(
             tells=tells,
             modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
             stated=evidence.STATED in kinds,
-            asks=any(tells) or not bindings.tensorflow or _is_asked_for(nodes, bindings),
+            asks=any(tells)
+            or not bindings.tensorflow
+            or any(
+                _CALLED_SO.search(walks.last_word(each))
+                for each in nodes.of(ast.Name, ast.Attribute)
+            )
+            or _is_asked_for(nodes, bindings),
             lenders=lenders - {path},
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
