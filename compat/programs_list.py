@@ -45,6 +45,7 @@ STEADY = {
     },
 }
 STEADY_LINES = {
+    "MNIST Keras, 2019-02": {"Dropout(0.25)": "Dropout(0.0)", "Dropout(0.5)": "Dropout(0.0)"},
     "MNIST, TPUEstimator": {
         "Dropout(0.4)": "Dropout(0.0)",
         """.cache().repeat().shuffle(

@@ -95,11 +95,11 @@ def numbers(lines):
     """
     found = []
     for line in lines:
-        if "ETA:" in line.rpartition("\b")[2]:
+        if "ETA:" in line.rstrip("\b\n").rpartition("\b")[2]:
             continue
         each = {}
         for what, number in _NUMBER.findall(line):
-            each[what.lower()] = float(number)
+            each[what.lower().replace("accuracy", "acc")] = float(number)  # Keras of 1 and of 2
         found += each.items()
     return found
 

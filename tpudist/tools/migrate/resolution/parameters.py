@@ -6,16 +6,16 @@ import ast
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.surfaces.eras.walks import last_word
-from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
 from tpudist.tools.migrate.resolution.module import FUNCTIONS
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.fixed_point import Values
     from tpudist.tools.migrate.resolution.module import Module
 
 _ANY = ("", "Any", "object")  # annotations that say nothing; "" is that of a string
 _NOWHERE = -9
+_STRATEGY: Values = frozenset([("is", "strategy")])
 
 
 def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
@@ -30,8 +30,11 @@ def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
       A frozenset of values; unknown if no call of the function is found.
     """
     function = module.around(param, (*FUNCTIONS, ast.Lambda))
-    if type(function) is ast.Lambda or param in (function.args.vararg, function.args.kwarg):
+    if param in (function.args.vararg, function.args.kwarg):
         return UNKNOWN
+    if type(function) is ast.Lambda:
+        call, first = module.parent(function), _index(function, param) == 0
+        return _STRATEGY if first and _merges(evaluator, module, call, function) else UNKNOWN
     annotated: Values = frozenset()
     if param.annotation is not None:
         annotated = evaluator.of_annotation(module, param.annotation)
@@ -82,6 +85,20 @@ def _given(
             argument = _argument(call, index, param.arg)
             if argument is not None and _is(evaluator, where, call.func, function, owner):
                 yield evaluator.values(where, argument)
+        for call in where.calls_by_name.get("merge_call", ()) if index == 0 else ():
+            merged = call.args[0] if call.args else None
+            if last_word(merged) == name and _is(evaluator, where, merged, function, owner):
+                if _merges(evaluator, where, call, merged):
+                    yield _STRATEGY
+
+
+def _merges(evaluator: Evaluator, module: Module, call: Any, function: Any) -> bool:
+    """Whether a call is ``context.merge_call(function, ...)``, which gives it the strategy."""
+    return (
+        type(call) is ast.Call
+        and call.args[:1] == [function]
+        and ("method", "context", "merge_call") in evaluator.values(module, call.func)
+    )
 
 
 def _callers(evaluator: Evaluator, module: Module, name: str) -> Iterator[Module]:
