@@ -1,4 +1,4 @@
-"""Names of TensorFlow that a file has from others of its code base.
+"""Finds the names of TensorFlow that a file takes from other files of its code base.
 
 ``from common import tf``, ``from common import *``, and ``common.tf`` of a module that is imported.
 """
@@ -57,7 +57,7 @@ def used(nodes: walks.Nodes, names: Names) -> Names:
 
 
 def given(path: str, nodes: walks.Nodes, bindings: local_names.Bindings, names: Names) -> Names:
-    """The names of TensorFlow that a file gives to others.
+    """Returns the names of TensorFlow that other files can take from a file.
 
     Args:
       path: the file.

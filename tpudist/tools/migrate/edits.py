@@ -147,6 +147,6 @@ def _is_inside(edit: _Edit, outer: _Edit) -> bool:
 
 
 def _comments_in(text: str, start: int, end: int) -> list[str]:
-    """The comments in a piece of a source that begins in no string."""
+    """Finds the comments between two places of a source, the first of which is in no string."""
     found = sources.TEXTS.finditer(text, start, end)
     return [each.group() for each in found if each.group()[0] == "#"]

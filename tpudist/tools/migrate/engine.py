@@ -122,7 +122,7 @@ class Engine:
     def _steps(
         self, path: str, source: Source, module: Module
     ) -> tuple[str, list[outcomes.Use], list[outcomes.Use]]:
-        """(the new text, uses rewritten, uses left) after all steps."""
+        """Takes all steps; (the new text, uses rewritten, uses left)."""
         text = source.text
         done: list[outcomes.Use] = []
         left: list[outcomes.Use] = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 from tpudist.tools.migrate import imports, statements
 from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.resolution.module import imported
+from tpudist.tools.migrate.rules import IMPORTS
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.module import Module
@@ -41,7 +42,7 @@ def plan_call(plan: Plan, is_v1: bool, home: str) -> None:
         why = "a program of TensorFlow 1 starts here, and imports it in several functions"
         plan.leave(statement, RULE, seen, "tf.compat.v1.%s after the first" % _CALL, why)
         return
-    is_v1 = is_v1 and not plan.ignores(statement, "imports")
+    is_v1 = is_v1 and not plan.ignores(statement, IMPORTS)
     call = "%s.%s%s" % (name, "" if is_v1 else "compat.v1.", _CALL)
     statements.put_behind(plan, statement, [call])
     plan.done(statement, RULE, seen, call)

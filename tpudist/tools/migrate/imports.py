@@ -10,13 +10,13 @@ from tpudist.tools.migrate import relocation as relocation_lib
 from tpudist.tools.migrate import statements
 from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.resolution.module import dotted_name, first_name, is_star
+from tpudist.tools.migrate.rules import IMPORTS
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.relocation import Relocation
     from tpudist.tools.migrate.resolution.module import Module
     from tpudist.tools.migrate.use import Plan
 
-_RULE = "imports"
 _HIDDEN = "tensorflow.distribute"  # by a folder of that name, since 2.7
 _LONGEST = 99  # characters of a line
 
@@ -40,7 +40,7 @@ def plan_imports(plan: Plan, relocation: Relocation) -> None:
     """
     for node in plan.module.imports:
         is_relative = type(node) is ast.ImportFrom and node.level > 0
-        if is_relative or plan.ignores(node, _RULE):
+        if is_relative or plan.ignores(node, IMPORTS):
             continue
         if is_star(node):
             if _moves(relocation, node.module):
@@ -54,10 +54,10 @@ def plan_imports(plan: Plan, relocation: Relocation) -> None:
         if behind is None:
             node = statements.put_first(plan, lines)
             is_import = type(node) in (ast.Import, ast.ImportFrom)
-            plan.done(node, _RULE, plan.module.code(node) if is_import else "", "; ".join(lines))
+            plan.done(node, IMPORTS, plan.module.code(node) if is_import else "", "; ".join(lines))
         else:
             statements.put_behind(plan, behind, lines)
-            plan.done(behind, _RULE, "", "; ".join(lines))
+            plan.done(behind, IMPORTS, "", "; ".join(lines))
 
 
 def _become(plan: Plan, node: Any, alias: ast.alias, relocation: Relocation) -> list[str]:
@@ -76,7 +76,7 @@ def _become(plan: Plan, node: Any, alias: ast.alias, relocation: Relocation) -> 
         if alias.asname or not full.startswith("tpudist"):
             return [statement(relocation(start), bound)]
         home = plan.home.rpartition(".")[0]
-        plan.leave(node, _RULE, same, "from %s import tensorflow as tf" % home)
+        plan.leave(node, IMPORTS, same, "from %s import tensorflow as tf" % home)
     return [same]
 
 
@@ -89,7 +89,7 @@ def _become_from(plan: Plan, node: Any, alias: ast.alias, relocation: Relocation
         return [statement(relocation(full), bound)]
     if relocation.leaves(full):
         name = "from %s import %s" % (node.module, alias.name)
-        plan.leave(node, _RULE, name, "the name of TensorFlow that it stands for")
+        plan.leave(node, IMPORTS, name, "the name of TensorFlow that it stands for")
     return [_statement_of(node, alias)]
 
 
@@ -110,7 +110,7 @@ def _leave_own_code(plan: Plan, node: Any, full: str) -> None:
         if not _is_own_code(dotted_name(use)):
             instead = "import %s as a name of its own, and import tensorflow" % full
             why = "tensorflow is used for more than that"
-            return plan.leave(node, _RULE, "import " + full, instead, why)
+            return plan.leave(node, IMPORTS, "import " + full, instead, why)
     return None
 
 
@@ -181,7 +181,7 @@ def _replace(plan: Plan, node: Any, new: Sequence[str]) -> None:
     else:
         plan.edits.replace(start, end, "pass")
     added = "; ".join(line for line in new if line not in old)
-    plan.done(node, _RULE, module.code(node), added or "nothing: no use is left")
+    plan.done(node, IMPORTS, module.code(node), added or "nothing: no use is left")
 
 
 def _replace_module(plan: Plan, node: ast.ImportFrom, new: str) -> None:
@@ -191,7 +191,7 @@ def _replace_module(plan: Plan, node: ast.ImportFrom, new: str) -> None:
     for word in words:
         end = text.index(word, end) + len(word)
     plan.edits.replace(start, end, new)
-    plan.done(node, _RULE, plan.module.code(node), "from %s import" % new)
+    plan.done(node, IMPORTS, plan.module.code(node), "from %s import" % new)
 
 
 def _joined(lines: Sequence[str], indent: str | None) -> list[str]:

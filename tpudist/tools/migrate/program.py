@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Iterable, Mapping, NamedTuple
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import evidence, local_names, walks
-from tpudist.surfaces.eras.names import without_compat
+from tpudist.surfaces.eras.names import is_called_like_a_strategy, without_compat
 from tpudist.tools.migrate import borrowed_names, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Tells
 from tpudist.tools.migrate.resolution import sources, tensorflow_names
@@ -37,8 +37,6 @@ _BY_STRING = re.compile(
     rb"""tensorflow\.|keras|import \*|["'][\w.]*\b(?:tf|tensorflow)\b|>>> |"""
     rb"""\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch)\b"""
 )
-#: What strategies are called.
-_CALLED_SO = re.compile("(?i)strateg|distribution|replicator|tower")
 _ASKED = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}
 _NAMES_ONE = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted(_OWN)))
 _STRATEGY = re.compile(
@@ -337,7 +335,7 @@ def _read(
             asks=any(tells)
             or not bindings.tensorflow
             or any(
-                _CALLED_SO.search(walks.last_word(each))
+                is_called_like_a_strategy(walks.last_word(each))
                 for each in nodes.of(ast.Name, ast.Attribute)
             )
             or _is_asked_for(nodes, bindings),
@@ -352,7 +350,7 @@ def _read(
 def _is_asked_for(nodes: walks.Nodes, bindings: local_names.Bindings) -> bool:
     """Whether a file has a name that a rule asks for, or TensorFlow itself as a value."""
     parts = {id(node.value) for node in nodes.of(ast.Attribute)}
-    for node in nodes.of(ast.Attribute, ast.Name) if bindings.tensorflow else ():
+    for node in nodes.of(ast.Attribute, ast.Name):
         dotted = bindings.dotted(node)
         plain = "" if dotted is None else without_compat(dotted)
         if plain in _ASKED or dotted == "" and id(node) not in parts:

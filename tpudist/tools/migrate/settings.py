@@ -62,7 +62,7 @@ def _start(options: argparse.Namespace) -> str:
 
 
 def _nearest(folder: str) -> tuple[str, dict[str, Any]]:
-    """The nearest file upwards that has options, and those."""
+    """Finds the nearest file upwards that has options: (path, {option: value})."""
     while True:
         for name in ("pyproject.toml", "setup.cfg"):
             path = os.path.join(folder, name)

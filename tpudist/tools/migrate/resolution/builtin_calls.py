@@ -30,9 +30,10 @@ def builtin_name(module: Module, node: Any) -> str:
 
 def result(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> Any:
     """The values of a call of a builtin: unknown if it may be something that was passed in."""
-    if name == "getattr" and len(call.args) > 1 and walks.text(call.args[1]) is not None:
+    member = walks.text(call.args[1]) if name == "getattr" and len(call.args) > 1 else None
+    if member is not None:
         owner = evaluator.values(module, call.args[0])
-        found = [members.attribute(evaluator, each, text(call.args[1]) or "") for each in owner]
+        found = [members.attribute(evaluator, each, member) for each in owner]
         return set().union(*found, *(evaluator.values(module, each) for each in call.args[2:]))
     if name == "__import__":
         return imported(call, above=True)

@@ -88,7 +88,7 @@ class Evaluator:
         return tensorflow_names.only(self.values(module, node))
 
     def is_v1(self, module: Module, node: Any) -> bool:
-        """Whether an expression may be a name of ``tf.compat.v1``, wherever it comes from."""
+        """Whether an expression may be a name of ``tf.compat.v1``, by any file's import."""
         return any(value[0] == "tf" and value[2] for value in self.values(module, node))
 
     def global_values(self, module: Module, name: str) -> Values:
@@ -179,7 +179,7 @@ class Evaluator:
             return self.values(module, value)
         if kind is ast.AnnAssign:
             return self._annotated(module, parent)
-        if kind.__name__ == "NamedExpr":
+        if kind is ast.NamedExpr:
             return self.values(module, parent.value)
         if kind is ast.withitem:
             entered = self.values(module, parent.context_expr)
@@ -243,7 +243,6 @@ _METHODS: dict[type, Any] = {
     ast.BoolOp: Evaluator._either,
     ast.Lambda: Evaluator._lambda,
     ast.Tuple: Evaluator._tuple,
+    ast.NamedExpr: Evaluator._inner,
     **dict.fromkeys((ast.Subscript, ast.Await, ast.Yield, ast.YieldFrom), Evaluator._unknown),
 }
-if hasattr(ast, "NamedExpr"):
-    _METHODS[ast.NamedExpr] = Evaluator._inner

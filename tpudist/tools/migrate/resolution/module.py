@@ -93,7 +93,8 @@ class Module:
         while todo:
             node = todo.pop()
             self._kinds[type(node)].append(node)
-            self._note(node)
+            if type(node) is ast.Call:
+                self.calls_by_name[last_word(node.func)].append(node)
             below = walks.children(node)
             for each in below:
                 self._parents[each] = node
@@ -104,11 +105,6 @@ class Module:
             function = self.around(node, (*FUNCTIONS, ast.Lambda))
             if function is not None:
                 self.returns[function].append(node.value if type(node) is ast.Return else node)
-
-    def _note(self, node: Any) -> None:
-        kind = type(node)
-        if kind is ast.Call:
-            self.calls_by_name[last_word(node.func)].append(node)
 
     def release(self) -> None:
         """Lets go of what refers to each other, so that memory is free without a collector."""
@@ -256,7 +252,7 @@ def _blank_unless_string(found: re.Match[str]) -> str:
 
 
 def _is_callable(code: str) -> bool:
-    """Whether code ends in what a parenthesis behind it calls, or makes the bases of."""
+    """Whether a parenthesis behind some code belongs to it, as in ``f(`` and ``class A(``."""
     word = _NOT_OF_WORDS.split(code[-_LONG:])[-1]
     return code[-1:] in (")", "]") or bool(word) and not keyword.iskeyword(word)
 

@@ -58,7 +58,7 @@ def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
 
 
 def _every(function: Any) -> list[Any]:
-    return [*getattr(function.args, "posonlyargs", ()), *function.args.args]
+    return [*function.args.posonlyargs, *function.args.args]
 
 
 def _index(function: Any, param: ast.arg) -> int:

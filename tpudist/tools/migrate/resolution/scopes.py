@@ -64,7 +64,7 @@ class Scope:
 
     def release(self) -> None:
         """Lets go of the names; nothing may be asked any more."""
-        self._found, self._elsewhere = {}, {}
+        self._found, self._elsewhere, self._imports = {}, {}, {}
 
     @property
     def bindings(self) -> list[Binding]:
@@ -78,7 +78,7 @@ class Scope:
         found.append(Binding(name, self, node, references))
 
     def move(self, name: str, scope: Scope) -> None:
-        """Notes that a name is that of another scope, as ``global`` and ``nonlocal`` say."""
+        """Makes a name mean that of another scope, as ``global`` and ``nonlocal`` do."""
         if scope is not self:
             self._elsewhere[name] = scope
             for binding in self._found.pop(name, ()):
@@ -172,7 +172,7 @@ class Scopes:
             scope.release()
 
     def _scope_of_variable(self, node: ast.Name) -> Scope:
-        """The scope that a Name is bound in: ``:=`` in a comprehension binds it around that."""
+        """The scope that binds an assigned Name: for ``:=`` the one around a comprehension."""
         scope = self.around(node)
         if type(self._parents[node]) is ast.NamedExpr:
             while isinstance(scope.node, _COMPREHENSIONS) and scope.parent is not None:

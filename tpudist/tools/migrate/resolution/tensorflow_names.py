@@ -42,14 +42,11 @@ METHODS = {
     ("strategy", "experimental_distribute_dataset"): "dataset",
     ("strategy", "experimental_distribute_datasets_from_function"): "function_dataset",
     ("strategy", "distribute_datasets_from_function"): "function_dataset",
-    ("strategy", "make_dataset_iterator"): "strategy_iterator",
-    ("strategy", "make_input_fn_iterator"): "strategy_iterator",
     ("strategy", "run_steps_on_dataset"): "loop",
     ("dataset", "make_initializable_iterator"): "iterator",
     ("dataset", "make_one_shot_iterator"): "iterator",
     ("function_dataset", "make_initializable_iterator"): "iterator",
     ("function_dataset", "make_one_shot_iterator"): "iterator",
-    ("strategy", "experimental_make_numpy_iterator"): "numpy_iterator",
 }
 
 #: What an object of a kind is called.
@@ -60,8 +57,6 @@ DESCRIPTIONS = {
     "resolver": "a cluster resolver",
     "dataset": "a distributed dataset",
     "function_dataset": "a distributed dataset",
-    "numpy_iterator": "a strategy's iterator",
-    "strategy_iterator": "a strategy's iterator",
     "optimizer": "an optimizer of tf.train",
 }
 
@@ -76,7 +71,7 @@ FIRST_WORDS = {"contrib", "compat"}.union(
 
 
 def value(dotted: str, is_v1: bool = False) -> Tuple[str, str, bool]:
-    """The value that a dotted name below ``tf`` is, see `evaluate`.
+    """Returns the value of a dotted name below ``tf``, as the module `evaluate` has values.
 
     Args:
       dotted: the name, with any ``compat.v1`` that it begins with.
@@ -107,7 +102,7 @@ def below_tensorflow(full: str) -> str | None:
 
 
 def spelled_below(full: str) -> str | None:
-    """As `below_tensorflow`, with the ``compat.v1`` that the name begins with."""
+    """Does as `below_tensorflow`, and keeps the ``compat.v1`` that the name begins with."""
     parts = full.split(".")
     if parts[:2] == ["tensorflow", "google"]:
         return None  # no TensorFlow outside of Google has it

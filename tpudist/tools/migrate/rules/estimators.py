@@ -44,7 +44,7 @@ def files(codebase: CodeBase, names: Mapping[str, str], second: Iterable[str]) -
 
 
 def tell(plan: Plan, name: str) -> None:
-    """Tells, once in each file that names a TPUEstimator, where its program is now."""
+    """Says, once in each file that names a TPUEstimator, that its program is on tpudist.contrib."""
     if name:
         node = next(filter(is_of_tensorflow, plan.module.imports), plan.module.tree.body[0])
         instead = 'pip install "tpudist[legacy]" where it runs'

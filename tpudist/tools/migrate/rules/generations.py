@@ -21,8 +21,9 @@ def sessions(use: Use) -> None:
 
     So do ``tf.placeholder``, ``tf.gradients`` and the session of a test case, which need a graph
     too. Its ``tf`` becomes ``tf.compat.v1``, which has Sessions; turning them into eager code is a
-    rewrite of the program. A program that makes its own ``tf.Graph()``, or chooses between graphs
-    and eager execution itself, has no need of the call.
+    rewrite of the program. A program that makes its own ``tf.Graph()`` has no need of the call,
+    unless it has the session of a test case; nor has one that chooses between graphs and eager
+    execution itself.
     """
     del use  # `tpudist.tools.migrate.graph_mode` changes the file that the program starts with
 
