@@ -6,7 +6,13 @@ import tensorflow as tf
 
 from tests.contrib.harness import close, enter, strategy_of, tf1
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
-from tpudist.contrib.distribute import TPUStrategyV1, VariableAggregation, get_loss_reduction
+from tpudist.contrib.distribute import (
+    TPUStrategy,
+    TPUStrategyV1,
+    VariableAggregation,
+    get_loss_reduction,
+    initialize_tpu_system,
+)
 
 INPUTS = np.random.RandomState(0).rand(16, 3).astype(np.float32)
 LABELS = np.random.RandomState(1).rand(16, 1).astype(np.float32)
@@ -110,6 +116,46 @@ def test_strategy_of_1_14_leaves_the_loss_to_the_user(mode):
         mode, newer, lambda: tf1.train.GradientDescentOptimizer(0.5 / 4), "reduce_mean"
     )
     close(found, one_device(descent, "reduce_mean"), rtol=1e-4)
+
+
+#: How a program runs its replica function: (as of which release, the call).
+CALLS = {
+    "1.11": lambda strategy, fn: strategy.call_for_each_tower(fn),
+    "1.13": lambda strategy, fn: strategy.call_for_each_replica(fn),
+    "1.13 to 1.15": lambda strategy, fn: strategy.experimental_run(fn),
+    "1.13 to 1.15, extended": lambda strategy, fn: strategy.extended.call_for_each_replica(fn),
+    "1.14": lambda strategy, fn: strategy.experimental_run_v2(fn),
+}
+
+
+@pytest.mark.parametrize(
+    "release, starts_the_tpu, divided",
+    [
+        ("1.11", False, True),
+        ("1.11", True, True),
+        ("1.13", False, True),
+        ("1.13 to 1.15", False, True),
+        ("1.13 to 1.15", True, False),
+        ("1.13 to 1.15, extended", False, True),
+        ("1.13 to 1.15, extended", True, False),
+        ("1.14", False, False),
+        ("1.14", True, False),
+    ],
+)
+def test_a_mean_loss_is_divided_in_code_up_to_1_13(graph, release, starts_the_tpu, divided):
+    resolver = TPUClusterResolver("virtual:4")
+    if starts_the_tpu:  # which code of 1.14 does; before, TPUStrategy did
+        initialize_tpu_system(resolver)
+    strategy = TPUStrategy(resolver)
+    with strategy.scope():
+        w = tf1.get_variable("w", initializer=1.0)
+
+        def replica():
+            return tf1.train.GradientDescentOptimizer(0.1).minimize(w * 2.0)
+
+        done = strategy.group(CALLS[release](strategy, replica))
+        graph.run(done)
+        close(graph.run(strategy.extended.read_var(w)), 1.0 - 0.2 * (1 if divided else 4))
 
 
 def test_estimator_still_switches_it_on(graph):

@@ -48,13 +48,14 @@ class ReplicaNames:
     @adapter.library
     def call_for_each_replica(self, fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """The same as `call_for_each_tower` (1.13; see r1.15)."""
-        return adapter.replicate(self, fn, args, kwargs)
+        return adapter.replicate_dividing_losses(self, fn, args, kwargs)
 
     @adapter.library
     def experimental_run_v2(self, fn: Fn, args: Args = (), kwargs: Kwargs = None) -> Any:
         """Runs `fn` once per replica (r1.15).
 
-        Context: cross-replica; graph, tf.function or eager.
+        Context: cross-replica; graph, tf.function or eager. Optimizers leave a
+        mean loss as it is, as of 1.14, which brought this method.
 
         Args:
           fn: the replica function.
@@ -65,7 +66,7 @@ class ReplicaNames:
         Returns:
           What `fn` returned, with a per-replica value for each tensor.
         """
-        return adapter.run(self, fn, args, kwargs)
+        return adapter.run_keeping_losses(self, fn, args, kwargs)
 
     @adapter.library
     def make_dataset_iterator(self, dataset: Dataset) -> Any:

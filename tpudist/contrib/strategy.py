@@ -25,7 +25,9 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
     """TPU distribution strategy with the API of TensorFlow 1.11.
 
     Reference: tf.contrib.distribute.TPUStrategy, r1.11. Optimizers of
-    ``tf.train`` divide a mean loss by `num_towers`, as those of 1.11 to 1.13.
+    ``tf.train`` divide a mean loss by `num_towers`, as those of 1.11 to 1.13;
+    not in `experimental_run_v2` (1.14), nor, outside of `call_for_each_tower`,
+    in a program that starts the TPU itself, as those of 1.14 do.
 
     Args:
       tpu_cluster_resolver: a `TPUClusterResolver`.
@@ -142,7 +144,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
         Raises:
           ContextError: (a RuntimeError) outside of the scope, or in a tower.
         """
-        return adapter.replicate(self, fn, args, kwargs)
+        return adapter.replicate_dividing_losses(self, fn, args, kwargs)
 
     @adapter.library
     def run_steps_on_dataset(

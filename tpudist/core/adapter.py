@@ -113,6 +113,20 @@ def replicate(strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any])
     return backend_of(strategy).replicate(fn, args, kwargs)
 
 
+def replicate_dividing_losses(
+    strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any]
+) -> Any:
+    """As :func:`replicate`; optimizers divide a mean loss, as up to TensorFlow 1.13."""
+    with strategy._mean_losses(divided=True):
+        return replicate(strategy, fn, args, kwargs)
+
+
+def run_keeping_losses(strategy: Strategy, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+    """As :func:`run`; optimizers leave a mean loss as it is, as from TensorFlow 1.14 on."""
+    with strategy._mean_losses(divided=False):
+        return run(strategy, fn, args, kwargs)
+
+
 def run_steps(
     strategy: Strategy,
     fn: Fn,

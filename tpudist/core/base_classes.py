@@ -7,16 +7,18 @@ the extended object (:mod:`tpudist.core.backends.strategies`).
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
+from tpudist.core.system import cluster
 from tpudist.tfcompat import tpu
 from tpudist.virtual import keras_loops
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, Iterator
 
     from tpudist.core.annotations import Method, Strategy
 
@@ -52,9 +54,12 @@ class ScalingStrategyBaseV1(TPUStrategyBaseV1):
 
     They add the replicas' gradients. Up to TensorFlow 1.13 they divided a mean loss first; from
     1.14 on they do so only if the strategy asks for it, which Estimator switches on while it runs.
+    From 1.14 on the program starts the TPU as well, which the strategy did before: by that, and
+    by names that one side of 1.14 has alone, programs of the same class are told apart.
     """
 
-    _scales_mean_loss = True
+    _scales_mean_loss = True  # whether code of the class ever divides
+    _divides: bool | None = None  # as the call that runs the replicas says; None: as the program
     _estimator_scales = False
 
     @property
@@ -66,11 +71,21 @@ class ScalingStrategyBaseV1(TPUStrategyBaseV1):
         by_keras = keras_loops.is_tracing() or (
             getattr(graph, "_last_loss_reduction", None) == _BY_KERAS
         )
-        return self._scales_mean_loss and not by_keras
+        divides = not cluster.is_started() if self._divides is None else self._divides
+        return self._scales_mean_loss and divides and not by_keras
 
     @_scale_loss_for_estimator.setter
     def _scale_loss_for_estimator(self, asked: Any) -> None:
         self._estimator_scales = asked
+
+    @contextlib.contextmanager
+    def _mean_losses(self, divided: bool) -> Iterator[None]:
+        """Context manager: optimizers divide a mean loss, or leave it as it is."""
+        before, self._divides = self._divides, divided
+        try:
+            yield
+        finally:
+            self._divides = before
 
 
 def is_facade(strategy: Any) -> bool:

@@ -336,7 +336,7 @@ def _assignment(resolver: Resolver, cores_per_replica: int | None) -> Assignment
         return None
     system = cluster.system_of(resolver)
     if system is None:
-        topology = cluster.initialize_tpu_system(resolver)
+        topology = cluster.start_native(resolver)
     else:
         topology = placement.topology(system)
     mesh = [int(size) for size in topology.mesh_shape]

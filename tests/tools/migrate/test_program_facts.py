@@ -107,8 +107,7 @@ def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):
         (CONTRIB + "tf.contrib.distribute.initialize_tpu_system(r)\n", "auto", False),
         (CONTRIB + "s.experimental_run(fn)\n", "auto", True),
         (
-            CONTRIB.replace("import t", "from tpudist.contrib import t")
-            + "s.experimental_run_v2(fn)\n",
+            CONTRIB + "tf.contrib.distribute.initialize_tpu_system(r)\ns.call_for_each_tower(fn)\n",
             "auto",
             True,
         ),

@@ -91,7 +91,7 @@ class NativeBackend(Backend):
         """See the base class."""
         if not tf.executing_eagerly():
             return [tpu.tpu.initialize_system()]
-        cluster.initialize_tpu_system(self.extended._tpu_cluster_resolver)
+        cluster.start_native(self.extended._tpu_cluster_resolver)
         return None
 
     def stop_system(self) -> Ops:

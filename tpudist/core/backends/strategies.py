@@ -90,7 +90,7 @@ def _native(
         return tpu.TPUExtended(strategy, resolver, steps_per_run or 1, num_cores)
     if num_cores is not None and assignment is None:
         assignment = placement.DeviceAssignment.build(
-            cluster.initialize_tpu_system(resolver), num_replicas=num_cores
+            cluster.start_native(resolver), num_replicas=num_cores
         )
     return tpu.TPUExtended(
         strategy, resolver, steps_per_run=steps_per_run, device_assignment=assignment

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import Resolver
 
 
-#: The virtual TPU that is initialized, if any.
-_started: list[virtual_system.VirtualSystem] = []
+#: The TPU that the program has initialized, if any: a virtual one, or None for a native one.
+_started: list[virtual_system.VirtualSystem | None] = []
 
 
 class TPUClusterResolver(native.TPUClusterResolver):
@@ -205,9 +205,13 @@ def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
     """
     resolver = resolve(cluster_resolver)
     system = system_of(resolver)
-    if system is not None:
-        _started[:] = [system]
-        return placement.topology(system)
+    topology = start_native(resolver) if system is None else placement.topology(system)
+    _started[:] = [system]
+    return topology
+
+
+def start_native(resolver: Any) -> Any:
+    """Starts a native TPU for a strategy; as `initialize_tpu_system`, which programs call."""
     named_tpus.ready(resolver)
     return native.initialize(resolver)
 
@@ -223,3 +227,8 @@ def shutdown_tpu_system(cluster_resolver: Resolver = None) -> None:
 def started() -> virtual_system.VirtualSystem | None:
     """The virtual TPU that was initialized last and not shut down, or None."""
     return _started[0] if _started else None
+
+
+def is_started() -> bool:
+    """Whether the program has initialized a TPU, native or virtual, and not shut it down."""
+    return bool(_started)

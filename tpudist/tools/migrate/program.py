@@ -57,6 +57,11 @@ _SAYS = {
     "test sessions": (("session(",), re.compile(_OF_TESTS)),
     "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
     "tpu": (("TPUStrategy", "tpu_strategy"), re.compile(r"TPUStrategy\b|\btpu_strategy\b")),
+    "towers": (
+        ("call_for_each_", "run_steps_on_dataset"),
+        re.compile(r"(?<!\.extended)\.call_for_each_(tower|replica)\(|\.run_steps_on_dataset\("),
+    ),
+    "run_v2": (("experimental_run_v2",), re.compile(r"\bexperimental_run_v2\b")),
     "later": (
         ("experimental", "initialize_tpu_system"),
         re.compile(
@@ -81,7 +86,6 @@ class Facts(NamedTuple):
       tensorflow_1: whether it names what only TensorFlow 1 has below ``tf``.
       tells: what of it tells its generation.
       modes: the names by which it chooses between graphs and eager execution.
-      stated: whether it imports a drop-in of tpudist, which says an era.
       asks: whether it names what a rule asks for, has something that is called like a strategy, or
         has TensorFlow by another way than an import.
       lenders: the files whose import of TensorFlow itself it uses.
@@ -95,7 +99,6 @@ class Facts(NamedTuple):
     tensorflow_1: bool = False
     tells: Tells = Tells()
     modes: frozenset[str] = frozenset()
-    stated: bool = False
     asks: bool = False
     lenders: frozenset[str] = frozenset()
     estimator: str = ""
@@ -129,6 +132,7 @@ class Program:
       v2_graphs: those of them that have TensorFlow 2's behavior.
       summing: the files of programs that ask for losses that are no means.
       divided: the files in which optimizers divided a mean loss by the number of towers.
+      divided_in_part: those of them in whose program replica functions of 1.14 run as well.
       later: the files with names of strategies that the contrib era has not.
       strategic: the files of programs with a strategy, or something that may be one.
       names_strategies: whether a file has a name of one, in a comment or a text perhaps.
@@ -155,6 +159,7 @@ class Program:
         self.graphs = codebase.programs(self._saying("sessions") | self._saying("own graph"))
         self.summing = codebase.programs(self._saying("sums"))
         self.divided = self._divided(codebase, origin) & beside
+        self.divided_in_part = self.divided & codebase.programs(self._saying("run_v2"))
         naming_one = {path: each.estimator for path, each in facts.items() if each.estimator}
         second = {path for path, each in facts.items() if each.tells.second}
         self.later = {path for path, each in facts.items() if each.later}
@@ -288,14 +293,18 @@ class Program:
         }
 
     def _divided(self, codebase: CodeBase, origin: str) -> set[str]:
-        """The files of programs with a contrib TPUStrategy of 1.13 or before."""
+        """The files of programs with a contrib TPUStrategy of 1.13 or before.
+
+        Names of 1.14 tell that a program is newer, unless it calls a method that ended before:
+        at that the loss is divided where tpudist runs it (`tpudist.contrib.strategy`).
+        """
         if origin not in ("auto", "1.11", "1.13"):
             return set()
         found: set[str] = set()
         for path in self._contrib & self._saying("tpu"):
             program = codebase.programs([path])
-            later = any("later" in self._of(each).says for each in self._contrib & program)
-            if origin != "auto" or self._facts[path].stated or not later:
+            says = {key for each in self._contrib & program for key in self._of(each).says}
+            if origin != "auto" or "towers" in says or "later" not in says:
                 found |= program
         return found
 
@@ -316,7 +325,6 @@ def _read(
     bindings = local_names.Bindings(nodes, {name: below for name, (below, _) in used.items()})
     found = evidence.evidence_of(nodes, path, bindings)
     tells = generation.of_file(text, nodes, bindings, found)
-    kinds = {each.kind for each in found}
     told = evidence.decide([each for each in found if each.kind in _OF_SURFACES])
     says = frozenset(
         each
@@ -331,7 +339,6 @@ def _read(
             tensorflow_1=_names_tensorflow_1(found),
             tells=tells,
             modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
-            stated=evidence.STATED in kinds,
             asks=any(tells)
             or not bindings.tensorflow
             or any(

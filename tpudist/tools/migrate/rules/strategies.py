@@ -38,10 +38,10 @@ def scale_losses(use: Use) -> None:
     loss = use.argument(0, "loss")
     if loss is not None and _REPLICAS in use.code(loss.value):
         return
-    if loss is None or use.module.path in program.summing:
+    if loss is None or use.module.path in program.summing | program.divided_in_part:
         use.leave(
             "up to 1.13 the optimizer divided a mean loss by the number of towers; here the loss "
-            "cannot be read, or the program has sums as well",
+            "cannot be read, or the program has sums, or experimental_run_v2, as well",
             "if the loss is a mean, " + _DIVIDE % "it",
         )
     elif type(loss.value) is ast.Lambda:
