@@ -72,8 +72,23 @@ def test_run_options_are_those_of_the_command_line():
         assert option in help_text
 
 
-def test_at_most_200_lines():
-    assert len(TEXT.splitlines()) <= 200
+def test_at_most_150_lines():
+    assert len(TEXT.splitlines()) <= 150
+
+
+def test_links_lead_to_files():
+    guides = sorted((ROOT / "examples" / "guides").glob("*.md"))
+    found = 0
+    for page in [ROOT / "README.md"] + guides:
+        for link in re.findall(r"\]\(([^):#]+)\)", page.read_text("utf-8")):
+            assert (page.parent / link).exists(), "%s: %s" % (page.name, link)
+            found += 1
+    assert found > len(guides)
+
+
+def test_every_guide_is_linked():
+    guides = (ROOT / "examples" / "guides").glob("*.md")
+    assert [each.name for each in guides if "guides/%s)" % each.name not in TEXT] == []
 
 
 def test_environment_variables_exist():

@@ -1,4 +1,4 @@
-"""Measures every figure of the README's table. Run by hand, on a quiet machine.
+"""Measures every figure of compat/FIGURES.md. Run by hand, on a quiet machine.
 
     python tests/benchmarks/run.py [--quick] [--only NAME ...]
 

@@ -1,0 +1,75 @@
+"""The guides say what is true: their files and commands are run, in their order."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests import ROOT
+
+GUIDES = sorted(pathlib.Path(ROOT, "examples", "guides").glob("*.md"))
+_BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.M | re.S)
+
+
+def blocks(guide):
+    """(language, file name or "", text) of each block of code of a guide."""
+    return _BLOCK.findall(guide.read_text("utf-8"))
+
+
+def commands(text):
+    """(command, the lines that it prints) of a block of the terminal."""
+    for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
+        command, _, printed = part.partition("\n")
+        yield command, printed.splitlines()
+
+
+def printed_in_order(lines, output):
+    """The first of `lines` that `output` does not have behind the one before it, or None.
+
+    Other lines may stand between them: TensorFlow's own messages do.
+    """
+    rest = iter(output.splitlines())
+    return next((line for line in lines if line and line not in rest), None)
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_every_block_is_a_file_or_of_the_terminal(guide):
+    assert [kind for kind, name, _ in blocks(guide) if not name and kind != "console"] == []
+    assert guide.read_text("utf-8").count("```") == 2 * len(blocks(guide))
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_a_guide_has_at_most_150_lines(guide):
+    assert len(guide.read_text("utf-8").splitlines()) <= 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_commands_print_what_a_guide_says(guide, tmp_path):
+    pytest.importorskip("tensorflow", minversion="2.21", reason="output is of the newest release")
+    if guide.stem == "compiler":
+        pytest.importorskip("libtpu", reason="the TPU compiler is libtpu")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("TPU")}
+    environ.pop("CI", None)
+    environ.update(PYTHONPATH=ROOT, PYTHONUNBUFFERED="1", PYTHONWARNINGS="ignore")
+    environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), environ["PATH"]])
+    for kind, name, text in blocks(guide):
+        if name:
+            tmp_path.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
+            tmp_path.joinpath(name).write_text(text, "utf-8")
+        for command, lines in commands(text) if kind == "console" else ():
+            done = subprocess.run(
+                command,
+                shell=True,
+                cwd=str(tmp_path),
+                env=environ,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                universal_newlines=True,
+            )
+            output = done.stdout.replace(str(tmp_path) + os.sep, "")
+            missing = printed_in_order(lines, output)
+            assert missing is None, "%s\nprinted no %r:\n%s" % (command, missing, output)
