@@ -30,7 +30,7 @@ def read(threads):
     return dict(map(json.loads, done.stdout.splitlines())), done.stderr
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.proof)])
 @pytest.mark.parametrize("way", starved_ways.WAYS)
 def test_data_is_read_with_few_threads(way, threads):
     # On 2.2 each replica's iterator of TensorFlow's held a thread until its share was made.

@@ -25,6 +25,9 @@ def load(name):
 
 run_all = load("run_all")
 
+#: One example of each API generation; all of them are run by README's first command.
+IN_CI = ("contrib_towers", "tpu_estimator", "v2_0", "v2_2")
+
 
 def python(*arguments, **options):
     """Runs Python with this checkout's tpudist.

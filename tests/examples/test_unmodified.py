@@ -44,7 +44,13 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name, era", ERAS)
+@pytest.mark.parametrize(
+    "name, era",
+    [
+        pytest.param(*each, marks=() if each[0] in running.IN_CI else pytest.mark.proof)
+        for each in ERAS
+    ],
+)
 def test_unmodified_script_of_an_era(name, era, folder, plain):
     done = running.python(
         "-m",

@@ -43,8 +43,10 @@ def named(count, text):
     "text, times",
     [
         pytest.param(_TEXT, 4, id="files that change"),
-        pytest.param("import tensorflow as tf\n" + _FILLER, 2, id="files that stay"),
-        pytest.param(_FILLER, 2, id="files without TensorFlow"),
+        pytest.param(
+            "import tensorflow as tf\n" + _FILLER, 2, id="files that stay", marks=pytest.mark.proof
+        ),
+        pytest.param(_FILLER, 2, id="files without TensorFlow", marks=pytest.mark.proof),
     ],
 )
 def test_memory_grows_by_little_more_than_what_is_in_the_files(tmp_path, text, times):

@@ -111,7 +111,13 @@ def test_every_truth_that_is_recorded_is_true():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("era, tpu", list(zip(surfaces.ERAS, TPUS)))
+@pytest.mark.parametrize(
+    "era, tpu",
+    [
+        pytest.param(*pair, marks=() if pair[0] == "contrib" else pytest.mark.proof)
+        for pair in zip(surfaces.ERAS, TPUS)
+    ],
+)
 def test_workers_agree_on_other_numbers_of_cores(era, tpu):
     said = [dict(each, era=era) for each in selftest.one_surface(era, tpu, 280)]
     made = report.made(tpu, said, time.monotonic())

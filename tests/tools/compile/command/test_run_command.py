@@ -179,7 +179,7 @@ def test_a_graph_with_a_loop_of_steps(compiler, run):
     assert "variable weight/Momentum" in done.stdout
 
 
-@pytest.mark.parametrize("how", ["tpu", "distribute"])
+@pytest.mark.parametrize("how", ["tpu", pytest.param("distribute", marks=pytest.mark.proof)])
 def test_the_step_of_an_estimator(compiler, run, how):
     done = run(ESTIMATORS, "--compile", "v5e:2x4", "--fast", given=[how])
     assert done.returncode == 0, done.stderr
@@ -191,11 +191,13 @@ def test_the_step_of_an_estimator(compiler, run, how):
     assert "float32[4,3]  variable weight/Momentum" in done.stdout
 
 
+@pytest.mark.proof
 def test_a_script_without_replicas_is_exit_code_1(run):
     done = run("print('hello')", "--compile", "v5e:2x4", "--era", "2.2")
     assert done.returncode == 1 and "ran no function on replicas" in done.stderr
 
 
+@pytest.mark.proof
 def test_the_exit_code_of_the_script_has_precedence(run):
     assert run("raise SystemExit(7)", "--compile", "v5e:2x4", "--era", "2.2").returncode == 7
 
@@ -205,6 +207,7 @@ def test_an_unknown_slice_is_refused_before_the_script_runs(capsys):
     assert "v9-8" in capsys.readouterr().err
 
 
+@pytest.mark.proof
 def test_several_functions_are_in_one_file_and_have_limits(compiler, run, tmp_path):
     path = str(tmp_path / "report.json")
     two = (
@@ -258,6 +261,7 @@ def test_trace_only_runs_nothing_and_ends_after_the_last_trace(compiler, run):
     assert "step_fn  " in done.stdout and "evaluation  " in done.stdout
 
 
+@pytest.mark.proof
 def test_trace_only_names_the_calls_it_did_not_reach(compiler, run):
     source = TRAINS + "if made is None: strategy.experimental_run_v2(print)\n"
     done = run(source, "--compile", "v5e:2x4", "--fast", "--era", "2.0", "--trace-only")
@@ -266,6 +270,7 @@ def test_trace_only_names_the_calls_it_did_not_reach(compiler, run):
     assert "script.py:%d ran a function" % (source.count("\n")) in done.stderr
 
 
+@pytest.mark.proof
 def test_a_strategy_that_does_not_fit_the_slice_ends_the_script(compiler, run):
     done = run(TRAINS, "--compile", "v5e:2x2", "--tpu", "virtual:8", "--era", "2.0")
     assert done.returncode == 2 and losses(done) == []

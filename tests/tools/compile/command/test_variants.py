@@ -103,6 +103,7 @@ def blocks(around):
     return harness.lower(strategy, step, tf.TensorSpec([4096, 512]))
 
 
+@pytest.mark.proof
 def test_recomputing_by_hand_takes_less_memory_and_more_flops(compiled):
     plain, again = (
         compiled(blocks(around), "v5e:1x1", fast=True)

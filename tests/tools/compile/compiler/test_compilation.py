@@ -68,7 +68,9 @@ def test_full_optimization(compiled):
     assert 2 * multiplications == pytest.approx(found.cost.flops, rel=0.2)
 
 
-@pytest.mark.parametrize("fast", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "fast", [True, pytest.param(False, marks=[pytest.mark.slow, pytest.mark.proof])]
+)
 def test_memory_counted_by_hand(compiled, fast):
     """Variables and inputs, on tiles of 128 numbers, or of 8 x 128."""
     found = compiled(nets.convolution(), "v5e:2x4", fast=fast)

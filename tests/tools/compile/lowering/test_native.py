@@ -85,7 +85,9 @@ def test_it_compiles(graph, strategy, compiler, answers, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, cores", [("v3-32", 32), ("v4-32", 16)])
+@pytest.mark.parametrize(
+    "name, cores", [pytest.param("v3-32", 32, marks=pytest.mark.proof), ("v4-32", 16)]
+)
 def test_a_program_of_several_hosts_compiles(graph, monkeypatch, compiler, answers, name, cores):
     monkeypatch.setenv("TPUDIST_CACHE", str(answers))
     resolver = described.DescribedResolver(cores, 4, "grpc://10.0.0.2:8470")
@@ -105,6 +107,7 @@ def test_two_programs(graph, strategy):
     ]
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_an_unsupported_op_is_named_by_its_line(graph, strategy):
     def step(x):

@@ -63,6 +63,7 @@ def message(fn, *args):
     return step_message.message(tracing.trace(strategy(), fn, args).step)
 
 
+@pytest.mark.proof
 @harness.needs_python
 def test_a_graph_of_the_contrib_era(graph):
     program = steps.lower_step(strategy(), tower, ARGUMENTS, lower_with=harness.PYTHON)
@@ -86,6 +87,7 @@ def test_a_graph_of_the_contrib_era(graph):
     assert program.tensorflow.endswith(", traced by %s" % versions.TF)
 
 
+@pytest.mark.proof
 @harness.needs_python
 def test_an_unused_argument_is_a_parameter(graph):
     """In a message it is an input that the graph does not have."""
@@ -95,6 +97,7 @@ def test_an_unused_argument_is_a_parameter(graph):
     assert [each.name for each in program.parameters] == ["x", "y"]
 
 
+@pytest.mark.proof
 @harness.needs_python
 def test_a_function_with_branches_and_loops():
     if not tf.executing_eagerly():
@@ -126,6 +129,7 @@ def test_a_function_with_branches_and_loops():
     assert [program.parameters[i].name for i in program.updated] == ["weight"]
 
 
+@pytest.mark.proof
 @harness.needs_python
 def test_an_unsupported_op_is_named_by_its_line(graph):
     def step(x):
@@ -232,6 +236,7 @@ def test_the_command_line(tmp_path, compiler, answers):
     assert "traced by" in output
 
 
+@pytest.mark.proof
 @harness.needs_python
 def test_an_unmodified_script(tmp_path, compiler, answers):
     script = tmp_path / "train.py"
