@@ -313,4 +313,4 @@ def test_a_name_is_among_what_reads_its_bindings(name):
     for node in module.of(ast.Name):
         if isinstance(node.ctx, ast.Load):
             bindings = module.scope(node)[node.id]
-            assert all(node in each.references for each in bindings), ast.dump(node)
+            assert all(node in module.references(each) for each in bindings), ast.dump(node)

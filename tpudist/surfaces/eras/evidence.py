@@ -62,6 +62,7 @@ _MODES = frozenset(
 )
 _MAKING = _MODES | _SESSIONS | {"train.MonitoredTrainingSession"}
 _VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$", re.IGNORECASE)
+_ASKING = ("hasattr", "getattr")
 _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 
 
@@ -119,6 +120,7 @@ class _Uses:
     ) -> None:
         self._nodes, self._path = nodes, path
         self._bindings = bindings or local_names.Bindings(nodes)
+        self._asking = frozenset(_asking_what_there_is(nodes))
         self._guarded: set[Any] = set()
         self._is_guarded = False
         self.found: list[Evidence] = []
@@ -174,8 +176,7 @@ class _Uses:
             self._name(local_names.joined(dotted, name), line)
 
     def _condition(self, node: Any) -> None:
-        asked = walks.nodes(getattr(node, "test", node))
-        if any(_asks_what_there_is(each) for each in asked):
+        if self._asking and not self._asking.isdisjoint(walks.nodes(getattr(node, "test", node))):
             self._guarded.update(walks.nodes(node))
 
     def _try(self, node: Any) -> None:
@@ -255,7 +256,7 @@ def _chain(node: Any) -> Iterator[Any]:
 
 def _asks_for_a_name(call: ast.Call) -> bool:
     return (
-        walks.last_word(call.func) in ("hasattr", "getattr")
+        walks.last_word(call.func) in _ASKING
         and len(call.args) > 1
         and (walks.text(call.args[1]) or "").isidentifier()
     )
@@ -267,10 +268,11 @@ def _is_get(call: ast.Call) -> bool:
     return is_method and len(call.args) == 1
 
 
-def _asks_what_there_is(node: ast.AST) -> bool:
-    if type(node) is ast.Call:
-        return walks.last_word(node.func) in ("hasattr", "getattr")
-    return type(node) in (ast.Name, ast.Attribute) and _is_version(walks.last_word(node))
+def _asking_what_there_is(nodes: walks.Nodes) -> Iterator[Any]:
+    """Yields the calls that ask for a name, and the names of versions."""
+    yield from (each for each in nodes.of(ast.Name) if _is_version(each.id))
+    yield from (each for each in nodes.of(ast.Attribute) if _is_version(each.attr))
+    yield from (each for each in nodes.of(ast.Call) if walks.last_word(each.func) in _ASKING)
 
 
 @functools.lru_cache(maxsize=2000)

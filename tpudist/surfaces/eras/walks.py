@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import ast
 import collections
-from typing import TYPE_CHECKING, Any, List
-
-if TYPE_CHECKING:
-    from typing import Callable
+from typing import Any, Dict, List, Tuple
 
 #: Fields that hold no nodes, or none that anybody asks for.
 _OTHER = frozenset(
@@ -20,7 +17,18 @@ _OTHER = frozenset(
 )
 IMPORTS = (ast.Import, ast.ImportFrom)
 _LEAVES = frozenset("Bytes Constant Ellipsis NameConstant Num Str".split())
-_parts: dict[type, Callable[[Any], tuple[Any, ...]] | None] = {}
+
+
+class _Fields(Dict[type, Tuple[str, ...]]):
+    """{class of nodes: the fields in which one has others, the last one first}."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        names = () if kind.__name__ in _LEAVES else getattr(kind, "_fields", ())
+        self[kind] = tuple(name for name in reversed(names) if name not in _OTHER)
+        return self[kind]
+
+
+_fields = _Fields()
 
 
 class Nodes(List[Any]):
@@ -54,17 +62,14 @@ def nodes(tree: ast.AST) -> Nodes:
 
 def children(node: Any) -> list[Any]:
     """The nodes right below a node, the last one first."""
-    kind = type(node)
-    if kind not in _parts:
-        _parts[kind] = _getter(kind)
-    parts = _parts[kind]
     found: list[Any] = []
-    for part in parts(node) if parts is not None else ():
+    for name in _fields[type(node)]:
+        part = getattr(node, name)
         if type(part) is list:
             found += part[::-1]
-        else:
+        elif part is not None:
             found.append(part)
-    return [each for each in found if each is not None]
+    return [each for each in found if each is not None] if None in found else found
 
 
 def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:
@@ -73,18 +78,6 @@ def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:
     if isinstance(node, ast.Import):
         return None, 0, names
     return node.module or "", node.level, names
-
-
-def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]] | None:
-    """A function from a node of a class to what its fields hold, the last one first, if any do."""
-    fields = [] if kind.__name__ in _LEAVES else list(getattr(kind, "_fields", ()))
-    values = ["node.%s, " % name for name in reversed(fields) if name not in _OTHER]
-    if not values:
-        return None
-    space: dict[str, Any] = {}
-    exec("def parts(node):\n    return (%s)" % "".join(values), space)
-    made: Callable[[Any], tuple[Any, ...]] = space["parts"]
-    return made
 
 
 def owner_of_members(node: Any) -> Any:

@@ -33,16 +33,10 @@ _OWN = {
     if kind not in ("tf", "call") and "_" in name
 }
 #: What may lead to a name of TensorFlow, or of Keras, by another way than an import.
-_BY_STRING = re.compile(
-    rb"""tensorflow\.|keras|import \*|["'][\w.]*\b(?:tf|tensorflow)\b|>>> |"""
-    rb"""\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch)\b"""
-)
+_INDIRECT = (b"tensorflow.", b"keras", b"import *", b">>> ")
+_ASKING = re.compile(rb"\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch)\b")
+_QUOTED = re.compile(rb"""["'][\w.]*\b(?:tf|tensorflow)\b""")
 _ASKED = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}
-_NAMES_ONE = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted(_OWN)))
-_STRATEGY = re.compile(
-    rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
-    rb"|\bdistribute="
-)
 #: The session of a test case.
 _OF_TESTS = r"\b(test|cached)_session\(|\bself\.session\("
 #: What TensorFlow does in graphs alone, or raises where eager execution is on.
@@ -55,6 +49,13 @@ _SAYS = {
     "own graph": (("Graph(",), re.compile(r"\btf\.Graph\(")),
     "sessions": (("Session", "session(", "gradients(", "placeholder("), re.compile(_OF_GRAPHS)),
     "test sessions": (("session(",), re.compile(_OF_TESTS)),
+    "strategies": (
+        ("Strategy", "strategy", "_context", "tpudist", "distribute="),
+        re.compile(
+            r"Strategy(V[12])?\b|get_\w*(strategy|tower_context|replica_context)\b|tpudist"
+            r"|\bdistribute="
+        ),
+    ),
     "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
     "tpu": (("TPUStrategy", "tpu_strategy"), re.compile(r"TPUStrategy\b|\btpu_strategy\b")),
     "towers": (
@@ -167,7 +168,7 @@ class Program:
         self.starts = self._starts(codebase)
         disabled = self._saying("disabled")
         self.v2_graphs = self.graphs - codebase.programs(self.starts | disabled)
-        making = {path for path in related if _STRATEGY.search(codebase.bytes[path])}
+        making = self._saying("strategies")
         self.names_strategies = bool(making)
         self.strategic = codebase.programs(making)
         looked = {path for path in related if self._is_looked_at(path, codebase.bytes[path])}
@@ -199,7 +200,9 @@ class Program:
             or any(path in each for each in moves)
             or path in self.strategic
             or names_legacy(raw)
-            or _BY_STRING.search(raw) is not None
+            or any(each in raw for each in _INDIRECT)
+            or _ASKING.search(raw) is not None
+            or _QUOTED.search(raw) is not None
         )
 
     def is_contrib(self, path: str) -> bool:
@@ -339,13 +342,7 @@ def _read(
             tensorflow_1=_names_tensorflow_1(found),
             tells=tells,
             modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
-            asks=any(tells)
-            or not bindings.tensorflow
-            or any(
-                is_called_like_a_strategy(walks.last_word(each))
-                for each in nodes.of(ast.Name, ast.Attribute)
-            )
-            or _is_asked_for(nodes, bindings),
+            asks=any(tells) or not bindings.tensorflow or _is_asked_for(nodes, bindings),
             lenders=lenders - {path},
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
@@ -355,18 +352,28 @@ def _read(
 
 
 def _is_asked_for(nodes: walks.Nodes, bindings: local_names.Bindings) -> bool:
-    """Whether a file has a name that a rule asks for, or TensorFlow itself as a value."""
-    parts = {id(node.value) for node in nodes.of(ast.Attribute)}
-    for node in nodes.of(ast.Attribute, ast.Name):
+    """Whether a file has a name that a rule asks for, a strategy, or TensorFlow as a value."""
+    words = {each.id for each in nodes.of(ast.Name)} | {
+        each.attr for each in nodes.of(ast.Attribute)
+    }
+    if any(map(is_called_like_a_strategy, words)):
+        return True
+    parts = {node.value for node in nodes.of(ast.Attribute)}
+    asked = [node for node in nodes.of(ast.Name) if node.id in bindings.tensorflow]
+    names: set[str] = set()
+    for node in [*asked, *nodes.of(ast.Attribute)]:
         dotted = bindings.dotted(node)
-        plain = "" if dotted is None else without_compat(dotted)
-        if plain in _ASKED or dotted == "" and id(node) not in parts:
+        if dotted:
+            names.add(dotted)
+        elif dotted == "" and node not in parts:
             return True
-        if plain.startswith(("contrib", "python", "core")) or surfaces.gone_today(plain):
-            return True
-        if tensorflow_names.result_of(plain) is not None:
-            return True
-    return False
+    return any(
+        name in _ASKED
+        or name.startswith(("contrib", "python", "core"))
+        or surfaces.gone_today(name) is not None
+        or tensorflow_names.result_of(name) is not None
+        for name in map(without_compat, names)
+    )
 
 
 def _is_setup(path: str) -> bool:
@@ -380,7 +387,7 @@ def _names_tensorflow(raw: bytes) -> bool:
 
 def names_legacy(raw: bytes) -> bool:
     """Whether a text has a member that hardly anything but a strategy, or Keras, has."""
-    return _NAMES_ONE.search(raw) is not None
+    return any(name in raw for name in _OWN)
 
 
 def _tells_contrib(found: Iterable[Evidence]) -> bool:

@@ -47,7 +47,6 @@ class CodeBase:
                 self.unreadable[path] = error
         self._leading: dict[str, set[str]] = {}
         self._modules: dict[str, Module | None] = {}
-        self._mentioning: dict[str, frozenset[str]] = {}
         self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._parts = {part for path in self._paths for part in path.split(os.sep)}
         self._module_files: dict[tuple[str, int, str], str | None] = {}
@@ -144,13 +143,12 @@ class CodeBase:
         if module is not None:
             module.release()
 
-    def mentioning(self, word: str) -> frozenset[str]:
-        """Paths of the files in which a word stands."""
-        if word not in self._mentioning:
-            raw = word.encode("utf-8")
-            having = frozenset(path for path, each in self.bytes.items() if raw in each)
-            self._mentioning[word] = having
-        return self._mentioning[word]
+    def may_call(self, path: str, name: str) -> bool:
+        """Whether a function may be called in a file, or given to ``merge_call``."""
+        raw, word = self.bytes[path], name.encode("utf-8")
+        if word not in raw:
+            return False
+        return b"merge_call" in raw or re.search(rb"\b%s\W*\(" % word, raw) is not None
 
     def _imported(self, path: str) -> Iterator[str]:
         """The files that a file's import statements mean, found without parsing it."""

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any, Iterator
 
+from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import imported_values, tensorflow_names
 from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
@@ -168,8 +169,8 @@ def _own(
 
 def assignments(module: Module, owner: ast.ClassDef) -> dict[str, list[Any]]:
     """{attribute: targets, functions and imports} of a class: its own, and ``self.x = ``."""
-    if module.class_attributes is None:
-        module.class_attributes = {each: _of_one(module, each) for each in module.of(ast.ClassDef)}
+    if owner not in module.class_attributes:
+        module.class_attributes[owner] = _of_one(module, owner)
     return module.class_attributes[owner]
 
 
@@ -181,8 +182,8 @@ def _of_one(module: Module, owner: Any) -> dict[str, list[Any]]:
         if type(method) not in FUNCTIONS or not method.args.args:
             continue
         own = method.args.args[0].arg
-        for node in ast.walk(method):
-            if type(node) is ast.Attribute and type(node.ctx) is ast.Store:
-                if last_word(node.value) == own and type(node.value) is ast.Name:
+        for node in walks.nodes(method).of(ast.Attribute):
+            if type(node.ctx) is ast.Store and type(node.value) is ast.Name:
+                if node.value.id == own:
                     found.setdefault(node.attr, []).append(node)
     return found

@@ -80,13 +80,12 @@ class Module:
         self._parents: dict[Any, Any] = {}
         self.calls_by_name: dict[str, list[ast.Call]] = collections.defaultdict(list)
         self.returns: dict[Any, list[Any]] = collections.defaultdict(list)
-        self._starts = [0] + [each.end() for each in _NEWLINE.finditer(text)]
         self._is_ascii = text.isascii()
         self.unplaced: set[Any] = set()
         self._arguments: dict[Any, list[Argument]] = {}
-        self.class_attributes: dict[Any, dict[str, list[Any]]] | None = None
+        self.class_attributes: dict[Any, dict[str, list[Any]]] = {}
         self._walk()
-        self._scopes = scopes.Scopes(self.tree, self.of, self._parents, self.annotations)
+        self._scopes = scopes.Scopes(self.tree, self.of, self._parents)
 
     def _walk(self) -> None:
         todo: list[Any] = [self.tree]
@@ -109,6 +108,11 @@ class Module:
     def release(self) -> None:
         """Lets go of what refers to each other, so that memory is free without a collector."""
         self._scopes.release()
+
+    @functools.cached_property
+    def _starts(self) -> list[int]:
+        """Where the lines begin in the text."""
+        return [0] + [each.end() for each in _NEWLINE.finditer(self.text)]
 
     @functools.cached_property
     def annotations(self) -> list[Any]:
@@ -154,6 +158,14 @@ class Module:
     def global_scope(self) -> scopes.Scope:
         """The scope of the module's own names."""
         return self._scopes.outermost
+
+    def references(self, binding: scopes.Binding) -> list[Any]:
+        """The Names that read what is bound, or strings in whose types it stands."""
+        return self._references.get((binding.scope, binding.name), [])
+
+    @functools.cached_property
+    def _references(self) -> dict[tuple[scopes.Scope, str], list[Any]]:
+        return self._scopes.references(self.of(ast.Name), self.annotations)
 
     def assign(self, binding: scopes.Binding) -> Any:
         """The Assign by which a variable alone gets its value; None of a parameter, a loop, ..."""

@@ -102,12 +102,13 @@ def _merges(evaluator: Evaluator, module: Module, call: Any, function: Any) -> b
 
 
 def _callers(evaluator: Evaluator, module: Module, name: str) -> Iterator[Module]:
-    """The modules that may call a function of a module: they mention it, and lead there."""
+    """The modules that may call a function of a module: they lead there, and have such a call."""
     codebase = evaluator.codebase
-    for path in sorted(codebase.mentioning(name) & codebase.leading_to(module.path)):
-        found = module if path == module.path else codebase.module(path)
-        if found is not None:
-            yield found
+    for path in sorted(codebase.leading_to(module.path)):
+        if codebase.may_call(path, name):
+            found = module if path == module.path else codebase.module(path)
+            if found is not None:
+                yield found
 
 
 def _is(evaluator: Evaluator, module: Module, node: Any, function: Any, owner: Any) -> bool:

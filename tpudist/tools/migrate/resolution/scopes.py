@@ -27,14 +27,12 @@ class Binding:
       name: the name.
       scope: the `Scope` that it is bound in.
       node: a Name, a definition, an argument, an import statement, ...; None of a builtin.
-      references: the Names that read the name, or strings in whose types it stands.
     """
 
-    __slots__ = ("name", "node", "references", "scope")
+    __slots__ = ("name", "node", "scope")
 
-    def __init__(self, name: str, scope: Scope, node: Any, references: list[Any]) -> None:
+    def __init__(self, name: str, scope: Scope, node: Any) -> None:
         self.name, self.scope, self.node = name, scope, node
-        self.references = references
 
     @property
     def is_import(self) -> bool:
@@ -73,9 +71,7 @@ class Scope:
 
     def bind(self, name: str, node: Any) -> None:
         """Notes that a name is bound here."""
-        found = self._found.setdefault(name, [])
-        references = found[0].references if found else []
-        found.append(Binding(name, self, node, references))
+        self._found.setdefault(name, []).append(Binding(name, self, node))
 
     def move(self, name: str, scope: Scope) -> None:
         """Makes a name mean that of another scope, as ``global`` and ``nonlocal`` do."""
@@ -95,7 +91,7 @@ class Scope:
             return self._found[name]
         if self.parent is None:
             if hasattr(builtins, name):
-                self._found[name] = [Binding(name, self, None, [])]
+                self._found[name] = [Binding(name, self, None)]
             return self._found.get(name, [])
         return self.around()[name]
 
@@ -120,15 +116,10 @@ class Scopes:
       tree: its syntax tree.
       of: the nodes of some classes, in the order of the text.
       parents: {node: the node around it}.
-      annotations: types that are written as strings.
     """
 
     def __init__(
-        self,
-        tree: ast.Module,
-        of: Callable[..., list[Any]],
-        parents: dict[Any, Any],
-        annotations: Iterable[Any],
+        self, tree: ast.Module, of: Callable[..., list[Any]], parents: dict[Any, Any]
     ) -> None:
         self.outermost = Scope(tree, Scope(None))
         self._parents = parents
@@ -137,8 +128,7 @@ class Scopes:
         self._outside = {each for node in nodes for each in _outside(node)}
         for node in nodes:
             self._own[node].parent = self.around(node)
-        names = of(ast.Name)
-        for node in names:
+        for node in of(ast.Name):
             if type(node.ctx) is ast.Store:
                 self._scope_of_variable(node).bind(node.id, node)
         for node in of(*_NAMING, ast.arg, *_IMPORTS):
@@ -147,12 +137,6 @@ class Scopes:
         for node in of(ast.Global, ast.Nonlocal):
             for name in node.names:
                 self._move(name, self.around(node), type(node) is ast.Global)
-        for string in annotations:
-            for name in _WORD.findall(string.value):
-                self._read(name, string)
-        for node in names:
-            if type(node.ctx) is not ast.Store:
-                self._read(node.id, node)
 
     def around(self, node: Any) -> Scope:
         """The scope that a node is in: of a definition that of its name."""
@@ -184,9 +168,22 @@ class Scopes:
         inner = bound[0].scope if bound else scope.around()
         scope.move(name, self.outermost if is_global else inner)
 
-    def _read(self, name: str, node: Any) -> None:
-        for binding in self.around(node)[name][:1]:  # the others have the same references
-            binding.references.append(node)
+    def references(
+        self, names: Iterable[ast.Name], annotations: Iterable[Any]
+    ) -> dict[tuple[Scope, str], list[Any]]:
+        """{(scope, a name that it binds): the nodes that read it}.
+
+        Args:
+          names: all Names of the file.
+          annotations: types that are written as strings.
+        """
+        reading = [(name, each) for each in annotations for name in _WORD.findall(each.value)]
+        reading += [(node.id, node) for node in names if type(node.ctx) is not ast.Store]
+        found: dict[tuple[Scope, str], list[Any]] = {}
+        for name, node in reading:
+            for binding in self.around(node)[name][:1]:  # the others are of the same scope
+                found.setdefault((binding.scope, name), []).append(node)
+        return found
 
 
 def _outside(node: Any) -> Iterator[Any]:

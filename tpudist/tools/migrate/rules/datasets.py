@@ -122,8 +122,9 @@ def _iterator_of(use: Use, call: ast.Call) -> Any:
     if type(target) is ast.Name and len(assign.targets) == 1:
         bindings = module.scope(call)[target.id]
         is_inner = bindings[0].scope is not module.global_scope()
-        if is_inner and len(bindings) == len(bindings[0].references) == 1:
-            dataset = bindings[0].references[0]
+        references = module.references(bindings[0])
+        if is_inner and len(bindings) == len(references) == 1:
+            dataset = references[0]
     making = module.parent(dataset)
     made = module.parent(making)
     is_made = getattr(making, "attr", "") == _INITIALIZABLE and type(made) is ast.Call
