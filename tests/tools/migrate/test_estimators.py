@@ -78,6 +78,13 @@ def test_a_file_of_tensorflow_2_beside_it_is_of_its_own(tmp_path):
     assert texts["new.py"] == other and NEW in texts["main.py"]
 
 
+def test_a_name_of_a_tpus_device_is_told_of_its_program(tmp_path):
+    test = "import model\n\nNAMES = ['/device:TPU:0', '/device:TPU:1']\n"
+    _, left = harness.outcome(tmp_path, {**FILES, "test.py": test}, "latest")
+    told = [(use.path.rpartition("/")[2], use.seen) for use in left if use.rule == "tpu-devices"]
+    assert told == [("test.py", "'/device:TPU:0'")]
+
+
 def test_without_the_rule_it_is_rewritten_by_name(tmp_path):
     texts, left = harness.migrated(tmp_path, FILES, "latest", skip=("estimators",))
     assert "import tensorflow.compat.v1 as tf" in texts["main.py"]

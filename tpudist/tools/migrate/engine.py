@@ -265,9 +265,10 @@ class Engine:
             return None
         if not era:
             return None
-        table = legacy_uses.Table(each for each in self._rules if each.name == "gone-contrib")
+        told = ["gone-contrib"] + ["tpu-devices"] * self._has_estimator(path)
+        table = legacy_uses.Table(each for each in self._rules if each.name in told)
         for kind, name, node, rule in legacy_uses.uses(plan, table):
-            if not gone_imports.covered(name, era):
+            if kind == "text" or not gone_imports.covered(name, era):
                 Use(plan, rule.name, kind, name, node).apply(rule)
         return relocation.Relocation(era, plain=True)
 

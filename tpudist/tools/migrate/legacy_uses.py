@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, Tuple
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import names as era_names
+from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import keras_calls
 from tpudist.tools.migrate.resolution import members, tensorflow_names
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 #: What the rules are asked about whose names are in no list of their own.
 CARRIED_ON, CONTRIB = ("tf", "contrib.+"), ("tf", "contrib.*")
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
+_TPU_DEVICE = re.compile(r"/device:TPU(_SYSTEM)?:\d+\Z")
 _OF_GENERATIONS = ("changed-names", "first-generation")
 #: Members of strategies that many objects have: told only of what is called like a strategy.
 _COMMON = frozenset(
@@ -105,6 +108,7 @@ def uses(plan: Plan, table: Table) -> Found:
     for node in _bare_names(plan):
         yield from _of_tensorflow(plan, node, table, taken)
     yield from keras_calls.uses(plan, table)
+    yield from _tpu_devices(plan, table)
     _leave_definitions(plan, table)
 
 
@@ -125,6 +129,15 @@ def _bare_names(plan: Plan) -> Iterator[Any]:
                 names = [value[1] for value in values if value[0] == "tf" and value[1]]
                 if any(name.partition(".")[0] != "contrib" for name in names):
                     yield node
+
+
+def _tpu_devices(plan: Plan, table: Table) -> Found:
+    """The first string of a file that is the name of a TPU's device."""
+    key = ("text", "device")
+    for node in plan.module.of(ast.Constant) if key in table else ():
+        if _TPU_DEVICE.search(walks.text(node) or ""):
+            yield (*key, node, table[key])
+            return
 
 
 def _is_imported_here(scope: Scope, name: str) -> bool:

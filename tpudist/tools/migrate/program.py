@@ -32,8 +32,8 @@ _OWN = {
     for kind, name in rule.uses
     if kind not in ("tf", "call") and "_" in name
 }
-#: What may lead to a name of TensorFlow, or of Keras, by another way than an import.
-_INDIRECT = (b"tensorflow.", b"keras", b"import *", b">>> ")
+#: What may lead to a name of TensorFlow, Keras or a device by another way than an import.
+_INDIRECT = (b"tensorflow.", b"keras", b"import *", b">>> ", b"/device:TPU")
 _ASKING = re.compile(rb"\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch)\b")
 _QUOTED = re.compile(rb"""["'][\w.]*\b(?:tf|tensorflow)\b""")
 _ASKED = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}

@@ -201,3 +201,12 @@ def computation_shape(use: Use) -> None:
         elif len(argument.value.elts) == 3:
             use.wrap(argument.value.elts[2], "1, ", "")
             use.note("[x, y, 1, cores]")
+
+
+@rule("tpu-devices", "latest", "https://www.tensorflow.org/guide/tpu", [("text", "device")])
+def tpu_devices(use: Use) -> None:
+    """The name of a TPU's device, as ``/device:TPU:0``, is there on a machine with a TPU alone.
+
+    ``tpudist run --tpu virtual:8`` has such devices on any machine, plain TensorFlow has not.
+    """
+    use.leave("TensorFlow has it with a TPU alone", "tf.config.list_logical_devices()")
