@@ -124,6 +124,19 @@ def set_by_hand(keras):
     return made
 
 
+@needs_keras_2
+def test_a_callback_writes_no_histograms_and_says_so(keras, tmp_path, caplog):
+    labels = np.zeros((8, 1), np.float32)
+    board = keras.callbacks.TensorBoard(str(tmp_path), histogram_freq=1)
+    told = "histogram_freq=1 of a TensorBoard callback, for a model on"
+    for _ in range(2):  # The second training has nothing more to say.
+        on_cores(linear(keras)).fit(
+            ROWS, labels, batch_size=8, verbose=0, callbacks=[board], validation_data=(ROWS, labels)
+        )
+    assert [told in record.getMessage() for record in caplog.records].count(True) == 1
+    assert list(tmp_path.iterdir())
+
+
 CALLBACKS = {
     "ReduceLROnPlateau": lambda keras: keras.callbacks.ReduceLROnPlateau("loss", patience=0),
     "LearningRateScheduler": lambda keras: keras.callbacks.LearningRateScheduler(lambda _: 0.1),

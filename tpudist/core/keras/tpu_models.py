@@ -35,6 +35,13 @@ _NO_ARGUMENTS = ("sample_weight_mode", "weighted_metrics", "target_tensors")
 #: Keras' callbacks that set ``model.optimizer.lr``, which optimizers of ``tf.train`` do not have.
 _SETTERS = ("LearningRateScheduler", "ReduceLROnPlateau")
 
+#: Said of a TensorBoard callback: what, how many cores, why, what to type.
+_NO_HISTOGRAMS = (
+    "histogram_freq=%s of a TensorBoard callback, for a model on %d core(s): the outputs of a "
+    "core's layers are of its share of the rows, which Keras does not feed. Histograms are left "
+    "out, the rest is written. Instead: histogram_freq=0, or fit of model.sync_to_cpu()"
+)
+
 #: What Python says where a callback of the program's own sets it.
 _MISSED = re.compile("TFOptimizer.*attribute '(lr|learning_rate)'")
 
@@ -235,6 +242,7 @@ def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> 
     """Keras' fit; `x` and `validation_data` may be functions that return a dataset."""
     parts = self._tpudist_parts
     kwargs.pop("_pipeline", None)
+    _leave_histograms_out(parts.count, args, kwargs)
     steps = kwargs.get("steps_per_epoch")
     x = whole_batches.of_function(x, y, parts.count, steps, "steps_per_epoch")
     data, steps = kwargs.get("validation_data"), kwargs.get("validation_steps")
@@ -258,9 +266,24 @@ def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any
 def _fit_generator(self: Any, *args: Any, **kwargs: Any) -> Any:
     """Trains as Keras' ``fit_generator`` does, on batches that the cores can split evenly."""
     parts = self._tpudist_parts
+    _leave_histograms_out(parts.count, args, kwargs)
     refused = _lr_callbacks_refused(parts.keras, self, args, kwargs)
     with refused, split_models.uneven_batches_refused(parts):
         return _over(self).fit_generator(*args, **kwargs)
+
+
+def _objects(args: Args, kwargs: Mapping[str, Any]) -> Iterator[Any]:
+    """Callbacks, and whatever else a training was given by position or in a list there."""
+    for given in list(args) + [kwargs.get("callbacks")]:
+        yield from given if isinstance(given, (list, tuple)) else [given]
+
+
+def _leave_histograms_out(cores: int, args: Args, kwargs: Mapping[str, Any]) -> None:
+    """Has TensorBoard callbacks write no histograms, and says so."""
+    for each in _objects(args, kwargs):
+        if getattr(each, "histogram_freq", 0):
+            tf.compat.v1.logging.warning(_NO_HISTOGRAMS, each.histogram_freq, cores)
+            each.histogram_freq = 0
 
 
 @contextlib.contextmanager
@@ -283,10 +306,9 @@ def _lr_callbacks_refused(
         yield
         return
     setters = tuple(getattr(keras.callbacks, name) for name in _SETTERS)
-    for given in list(args) + [kwargs.get("callbacks")]:
-        for each in given if isinstance(given, (list, tuple)) else [given]:
-            if isinstance(each, setters):
-                raise _callback_error(model, type(each).__name__)
+    for each in _objects(args, kwargs):
+        if isinstance(each, setters):
+            raise _callback_error(model, type(each).__name__)
     try:
         yield
     except AttributeError as error:
