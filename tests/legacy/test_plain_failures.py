@@ -67,3 +67,55 @@ def test_what_asks_for_the_keras_2_that_is_not_installed_is_told_what_to_type(sc
 def test_other_missing_modules_are_the_scripts(script, capsys):
     assert runner.run(script("import no_such_module"), era="contrib") == 1
     assert "tpudist run:" not in capsys.readouterr().err
+
+
+OUTSIDE = """
+    import tensorflow as tf
+
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="")
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    strategy = tf.distribute.experimental.TPUStrategy(resolver)
+    outside = tf.Variable(1.0)
+    with strategy.scope():
+        optimizer = tf.keras.optimizers.SGD(0.1, momentum=MOMENTUM)
+
+    @tf.function
+    def step():
+        strategy.run(lambda: optimizer.apply_gradients([(tf.constant(1.0), outside)]) and None)
+
+    step()
+    """
+
+UNREPLICATED = """
+    import tensorflow as tf
+
+    weights = tf.get_variable("weights", initializer=[1.0])
+    optimizer = tf.contrib.tpu.CrossShardOptimizer(tf.train.GradientDescentOptimizer(0.5))
+    step = optimizer.minimize(weights)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+    """
+
+
+@second_generation
+@pytest.mark.parametrize(
+    "text, era, what",
+    [
+        (OUTSIDE.replace("MOMENTUM", "0.0"), "2.2", "with strategy.scope()"),
+        (OUTSIDE.replace("MOMENTUM", "0.9"), "2.2", "with strategy.scope()"),
+        (UNREPLICATED, "contrib", "the optimizer itself"),
+    ],
+)
+def test_what_tensorflow_says_is_told_with_what_to_type(text, era, what, script, capsys):
+    assert runner.run(script(text), era=era, tpu="virtual:2") == 1
+    assert "Instead: " + what in capsys.readouterr().err
+
+
+def test_a_loss_for_each_row_beside_regularizers():
+    said = (
+        "Shapes must be equal rank, but are 1 and 0\n for '{{node AddN}} = AddN[N=2, T=DT_FLOAT]"
+        "(loss/Mul, dense/kernel/Regularizer/mul)' with input shapes: [?], []."
+    )
+    assert "scale_regularization_loss" in str(plain_failures.explained(ValueError(said)))
+    assert plain_failures.explained(ValueError(said.replace("Regularizer", "other"))) is None

@@ -15,6 +15,30 @@ _CONVOLUTION = re.compile(
 #: What TensorFlow says of a variable that a session does not have.
 _LOST = re.compile("(reading resource|not find) variable .*does not exist", re.DOTALL)
 
+#: What TensorFlow says, beside the parts of an error that says what to type.
+_SAID = {
+    re.compile(
+        "Trying to create optimizer slot variable under the scope|"
+        "`colocate_vars_with` must only be passed a variable created in this"
+    ): (
+        "an optimizer in a strategy's scope, for variables that were made outside of it",
+        "the strategy keeps together what is made in its scope only",
+        "with strategy.scope(): model = ..., optimizer = ...",
+    ),
+    re.compile("No OpKernel was registered to support Op 'CrossReplicaSum'"): (
+        "a CrossShardOptimizer, or a cross_replica_sum, in a graph that is run without a TPU",
+        "it sums over replicas, and there are none around it",
+        "the optimizer itself, or the step in a TPUEstimator, tf.contrib.tpu.shard or "
+        "tf.contrib.tpu.rewrite",
+    ),
+    re.compile("Shapes must be equal rank.*AddN.*Regularizer", re.DOTALL): (
+        "compiled_loss(..., regularization_losses=...) of a loss with Reduction.NONE",
+        "Keras adds a loss for each row and the scalars of the regularizers: plain Keras fails too",
+        "compiled_loss(targets, outputs), and after tf.nn.compute_average_loss "
+        "loss += tf.nn.scale_regularization_loss(self.losses)",
+    ),
+}
+
 
 def explained(error: BaseException) -> ScriptError | None:
     """A `ScriptError` that says so if plain TensorFlow fails in the same way, else None.
@@ -24,13 +48,17 @@ def explained(error: BaseException) -> ScriptError | None:
     """
     if _is_of_another_session(error):
         return ScriptError(
-            "a model of Keras that is loaded, or compiled, after another one in a strategy's graph",
+            "a model of Keras that is loaded, or compiled, after another one or after its own "
+            "weights, in a strategy's graph",
             "Keras starts a new session there for each model, which loses the variables of those "
             "before, and load_model asks for the optimizer's out of their place: plain TensorFlow "
             "fails too",
-            "model.load_weights(PATH) of the model that is there already; it takes the file of a "
+            "model.load_weights(PATH) of a model that was compiled before; it takes the file of a "
             "whole model",
         )
+    for said, parts in _SAID.items():
+        if said.search(str(error)):
+            return ScriptError(*parts)
     from tpudist.tfcompat import keras_packages, versions
 
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("tf_keras"):
