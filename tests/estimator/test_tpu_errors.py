@@ -85,7 +85,39 @@ def test_a_model_function_that_returns_no_specification(tmp_path):
 
 def test_gradients_that_are_not_summed_over_replicas(tmp_path):
     est = harness.estimator(tmp_path, params={"unsummed": True})
-    check_refusal(est, "CrossShardOptimizer must be used")
+    error = check_refusal(est, "CrossShardOptimizer must be used")
+    assert "tf.compat.v1.tpu.CrossShardOptimizer(optimizer)" in error.instead  # Everywhere there.
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+@pytest.mark.parametrize("mode", ["train", "eval", "infer"])
+def test_a_hook_that_reads_a_tensor_of_the_step(tmp_path, mode, by_name):
+    def model_fn(features, labels, mode, params):
+        spec = harness.model_fn(features, labels, mode, params)
+        read = tf.identity(spec.loss if mode != "infer" else features["x"], "read_by_a_hook")
+        named = {"read": read.name if by_name else read}
+        hook = tf1.train.LoggingTensorHook(named, every_n_iter=1)
+        field = {"train": "training", "eval": "evaluation", "infer": "prediction"}[mode] + "_hooks"
+        return spec._replace(**{field: [hook]})
+
+    est = harness.estimator(tmp_path, model_fn)
+    words = "LoggingTensorHook, which reads '.*read_by_a_hook"
+    runs = {
+        "train": lambda: est.train(harness.input_fn, max_steps=2),
+        "eval": lambda: est.evaluate(harness.input_fn, steps=1),
+        "infer": lambda: list(est.predict(harness.input_fn)),
+    }
+    with pytest.raises(errors.ArgumentError, match=words):
+        runs[mode]()
+
+
+def test_a_hook_that_reads_the_global_step(tmp_path):
+    def hook(spec):
+        return [tf1.train.LoggingTensorHook({"loss": "global_step"}, every_n_iter=1)]
+
+    est = harness.estimator(tmp_path, model_fn_with(training_hooks=hook))
+    est.train(harness.input_fn, max_steps=2)
+    assert est.get_variable_value("global_step") == 2
 
 
 def test_a_host_call_that_captures_a_tensor_of_the_cores(tmp_path):

@@ -242,5 +242,5 @@ def require_cross_replica_sum(strategy: Strategy) -> None:
             "a training step in which nothing is summed over the %d replicas" % num_replicas,
             "each replica would train a model of its own: CrossShardOptimizer must be used for "
             "model training on TPUs",
-            "optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)",
+            "optimizer = tf.compat.v1.tpu.CrossShardOptimizer(optimizer), tf.contrib.tpu's on 1.13",
         )

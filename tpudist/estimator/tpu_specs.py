@@ -112,6 +112,7 @@ class ReplicatedModel:
         loop = StepLoop(self._strategy, self._model_fn, replica_outputs)
         train_op = loop.build(batches, step_loop.iterations_per_loop(), set_outputs)
         step_loop.require_cross_replica_sum(self._strategy)
+        unsupported.check_hooks(loop.spec, "training_hooks")
         hooks = [batches.hook()] + [outfeed.hook(interval) for outfeed in outfeeds]
         return loop, loop.outputs.tensors["loss"], train_op, hooks
 
@@ -130,6 +131,7 @@ class ReplicatedModel:
 
         loop = StepLoop(self._strategy, self._model_fn, replica_outputs)
         step = loop.build(batches, 1, set_outputs)
+        unsupported.check_hooks(loop.spec, "evaluation_hooks")
         hooks = [batches.hook()]
         with tf.control_dependencies([step]):
             loss = tf.identity(loop.outputs.tensors["loss"])
@@ -170,6 +172,7 @@ class ReplicatedModel:
 
         loop = StepLoop(self._strategy, model_fn, replica_outputs)
         loop.build(batches, 1, set_outputs)
+        unsupported.check_hooks(loop.spec, "prediction_hooks")
         host = _concatenated(loop.outputs.tensors["host"])
         num_rows = tf.reduce_sum(tf.cast(host["mask"], tf.int32))
         hooks: list[SessionRunHook] = [batches.hook()]

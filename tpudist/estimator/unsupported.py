@@ -16,7 +16,7 @@ from tpudist.tfcompat import versions
 from tpudist.virtual import explanations
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable
+    from typing import Any, Iterable, Iterator
 
     from tpudist.core.annotations import Operation, TPUConfig
 
@@ -139,6 +139,54 @@ def check_spec(spec: Any, mode: str) -> None:
         "tpudist: the scaffold of an EstimatorSpec is not used on a TPU. Instead: "
         "TPUEstimatorSpec(..., scaffold_fn=...)"
     )
+
+
+def check_hooks(spec: Any, name: str) -> None:
+    """Refuses hooks that read tensors of a step, which are inside of the loop of steps.
+
+    Context: a graph, after the loop was built in it.
+
+    Args:
+      spec: what the model function returned.
+      name: the field that has the hooks.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    outside = tf.compat.v1.get_default_graph()
+    step = tf.nest.flatten(spec.predictions if spec.loss is None else spec.loss)[0].graph
+    for hook in getattr(spec, name) or ():
+        for value in _read_by(hook):
+            if isinstance(value, str):
+                named = [_named(value, graph) for graph in (outside, step)]
+                value = named[1] if named[0] is None else named[0]
+            if value is None:
+                continue
+            if value.graph is not outside or not outside.is_fetchable(value):
+                raise ArgumentError(
+                    "%s=[...] with %s, which reads %r" % (name, type(hook).__name__, value.name),
+                    "it is a tensor of the steps that run in a loop on the cores, and hooks run "
+                    "between two loops",
+                    "TPUEstimatorSpec(..., host_call=(host_fn, [tensor])), without that hook; the "
+                    "loss is logged as it is",
+                )
+
+
+def _read_by(hook: Any) -> Iterator[Any]:
+    """The tensors that a hook keeps, and the names of those that TensorFlow's own would read."""
+    named = getattr(hook, "_tensors", None)  # LoggingTensorHook's, by tag
+    for value in list(vars(hook).values()) + [named]:
+        for each in value.values() if isinstance(value, dict) else [value]:
+            if isinstance(each, tf.Tensor) or (value is named and isinstance(each, str)):
+                yield each
+
+
+def _named(name: str, graph: Any) -> Any:
+    """The tensor of a name, or of an op's name; None if `graph` has none."""
+    try:
+        return graph.get_tensor_by_name(name if ":" in name else name + ":0")
+    except (KeyError, ValueError):
+        return None
 
 
 def warn_of_export(export_to_tpu: bool) -> None:
