@@ -141,3 +141,27 @@ def test_a_model_with_dropout_trains():
         )
     losses = harness.fit(model, (x, y), epochs=8)["loss"]
     assert np.all(np.isfinite(losses)) and losses[-1] < 0.8 * losses[0]
+
+
+class Remembers(keras.layers.Layer):
+    """Keeps the mean of the rows that it was last called with."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = tf.Variable(0.0, trainable=False)
+
+    def call(self, inputs):
+        self.seen.assign(tf.reduce_mean(inputs))
+        return inputs
+
+
+def test_the_shapes_of_a_functional_model_are_no_use_of_its_variables():
+    x, y = harness.rows(harness.BATCH)
+    strategy = harness.strategy_of(2)
+    with strategy.scope():
+        layer, inputs = Remembers(), keras.Input((4,))
+        model = keras.Model(inputs, keras.layers.Dense(1)(layer(inputs)))
+        harness.regress(model, keras.optimizers.SGD(0.01))
+    harness.fit(model, (x, y), epochs=1)
+    found = [value.numpy() for value in strategy.experimental_local_results(layer.seen)]
+    np.testing.assert_allclose(found, [half.mean() for half in np.split(x, 2)], 1e-5)

@@ -456,3 +456,13 @@ def _not_optimised(serialized: bytes) -> Any:
     config = config_pb2.ConfigProto.FromString(serialized)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return config
+
+
+def is_in_a_graph_of_keras() -> bool:
+    """Whether the current graph is one in which Keras calls layers for their shapes: none is run."""
+    graph = ops.get_default_graph()
+    while isinstance(graph, FuncGraph):
+        if graph.name == "keras_graph" or "scratch_graph" in graph.name:
+            return True
+        graph = graph.outer_graph
+    return False

@@ -46,7 +46,7 @@ def assume_equal(variable: Variable, for_good: bool = False) -> None:
       for_good: rules out a split even by replicas that are being traced one by
         one, whose ops could still be given handles of their own.
     """
-    if not may_split(variable):
+    if not may_split(variable) or functions.is_in_a_graph_of_keras():
         return
     replicas = None if for_good else variable._own_strategy.extended.replicas
     before = variable._assumed_equal
