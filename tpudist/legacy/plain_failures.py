@@ -20,18 +20,18 @@ _SAID = {
     re.compile(
         "Trying to create optimizer slot variable under the scope|"
         "`colocate_vars_with` must only be passed a variable created in this"
-    ): (
+    ): ScriptError(
         "an optimizer in a strategy's scope, for variables that were made outside of it",
         "the strategy keeps together what is made in its scope only",
         "with strategy.scope(): model = ..., optimizer = ...",
     ),
-    re.compile("No OpKernel was registered to support Op 'CrossReplicaSum'"): (
+    re.compile("No OpKernel was registered to support Op 'CrossReplicaSum'"): ScriptError(
         "a CrossShardOptimizer, or a cross_replica_sum, in a graph that is run without a TPU",
         "it sums over replicas, and there are none around it",
         "the optimizer itself, or the step in a TPUEstimator, tf.contrib.tpu.shard or "
         "tf.contrib.tpu.rewrite",
     ),
-    re.compile("Shapes must be equal rank.*AddN.*Regularizer", re.DOTALL): (
+    re.compile("Shapes must be equal rank.*AddN.*Regularizer", re.DOTALL): ScriptError(
         "compiled_loss(..., regularization_losses=...) of a loss with Reduction.NONE",
         "Keras adds a loss for each row and the scalars of the regularizers: plain Keras fails too",
         "compiled_loss(targets, outputs), and after tf.nn.compute_average_loss "
@@ -56,9 +56,9 @@ def explained(error: BaseException) -> ScriptError | None:
             "model.load_weights(PATH) of a model that was compiled before; it takes the file of a "
             "whole model",
         )
-    for said, parts in _SAID.items():
+    for said, told in _SAID.items():
         if said.search(str(error)):
-            return ScriptError(*parts)
+            return told
     from tpudist.tfcompat import keras_packages, versions
 
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("tf_keras"):

@@ -459,7 +459,7 @@ def _not_optimised(serialized: bytes) -> Any:
 
 
 def is_in_a_graph_of_keras() -> bool:
-    """Whether the current graph is one in which Keras calls layers for their shapes: none is run."""
+    """Whether the current graph is one of Keras' that is never run: it looks at shapes there."""
     graph = ops.get_default_graph()
     while isinstance(graph, FuncGraph):
         if graph.name == "keras_graph" or "scratch_graph" in graph.name:
