@@ -173,12 +173,12 @@ def check_hooks(spec: Any, name: str) -> None:
 
 
 def _read_by(hook: Any) -> Iterator[Any]:
-    """The tensors that a hook keeps, and the names of those that TensorFlow's own would read."""
+    """The tensors that a hook of TensorFlow's reads, or their names; what others keep is theirs."""
     named = getattr(hook, "_tensors", None)  # LoggingTensorHook's, by tag
-    for value in list(vars(hook).values()) + [named]:
-        for each in value.values() if isinstance(value, dict) else [value]:
-            if isinstance(each, tf.Tensor) or (value is named and isinstance(each, str)):
-                yield each
+    if isinstance(named, dict):
+        yield from named.values()
+    if type(hook).__module__.startswith("tensorflow"):
+        yield from (value for value in vars(hook).values() if isinstance(value, tf.Tensor))
 
 
 def _named(name: str, graph: Any) -> Any:
