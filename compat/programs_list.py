@@ -45,7 +45,14 @@ STEADY = {
     },
 }
 STEADY_LINES = {
-    "MNIST Keras, 2019-02": {"Dropout(0.25)": "Dropout(0.0)", "Dropout(0.5)": "Dropout(0.0)"},
+    **dict.fromkeys(
+        ("MNIST Keras, 2019-02", "MNIST Keras, 2019-12"),
+        {
+            "Dropout(0.25)": "Dropout(0.0)",
+            "Dropout(0.5)": "Dropout(0.0)",
+            "batch_size=BATCH_SIZE, verbose=1)": "batch_size=BATCH_SIZE, verbose=0)",
+        },
+    ),
     "MNIST, TPUEstimator": {
         "Dropout(0.4)": "Dropout(0.0)",
         """.cache().repeat().shuffle(
