@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import host_calls
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import nests, versions
 from tpudist.virtual import explanations
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def check_hooks(spec: Any, name: str) -> None:
       ArgumentError: (a ValueError) see above.
     """
     outside = tf.compat.v1.get_default_graph()
-    step = tf.nest.flatten(spec.predictions if spec.loss is None else spec.loss)[0].graph
+    step = nests.flatten(spec.predictions if spec.loss is None else spec.loss)[0].graph
     for hook in getattr(spec, name) or ():
         for value in _read_by(hook):
             if isinstance(value, str):
