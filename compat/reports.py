@@ -16,6 +16,8 @@ import subprocess
 import sys
 from collections import namedtuple
 
+from tpudist import files
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "tests", "reports")
 PAGE = os.path.join(ROOT, "compat", "REPORTS.md")
@@ -40,8 +42,8 @@ _BEFORE = re.compile(r"^\s*(?:[\w.]+Error: |tpudist run: |keras: )")
 
 def names():
     """The names of all reports."""
-    files = [os.path.splitext(name) for name in sorted(os.listdir(FOLDER))]
-    return [name for name, end in files if end == ".py" and not name.startswith(("_", "test_"))]
+    every = [os.path.splitext(name) for name in sorted(os.listdir(FOLDER))]
+    return [name for name, end in every if end == ".py" and not name.startswith(("_", "test_"))]
 
 
 def path_of(name):
@@ -109,9 +111,8 @@ def main():
             wrong.append(name)
             print(said)
         found[name] = row(name, printed, error)
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(HEAD.format(release=tf.__version__))
-        file.writelines(found[name] for name in names() if name in found)
+    shown = [found[name] for name in names() if name in found]
+    files.write(PAGE, HEAD.format(release=tf.__version__) + "".join(shown))
     print("not as they say: %s" % (", ".join(wrong) or "none"))
     return bool(wrong)
 

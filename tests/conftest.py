@@ -77,17 +77,17 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(autouse=True)
 def tpu_as_found():
-    """A virtual TPU that a test starts is stopped with it: the next one may be about none."""
-    found = _started()
+    """A TPU that a test starts is stopped with it: the next one may be about none."""
+    found = _is_started()
     yield
-    if found is None and _started() is not None:
+    if _is_started() and not found:
         sys.modules["tpudist.core.system.cluster"].shutdown_tpu_system("virtual")
 
 
-def _started():
-    """The virtual TPU that runs in this process, without an import of TensorFlow."""
+def _is_started():
+    """Whether a test has initialized a TPU in this process; TensorFlow is not imported for it."""
     cluster = sys.modules.get("tpudist.core.system.cluster")
-    return cluster and cluster.started()
+    return cluster is not None and cluster.is_started()
 
 
 @pytest.fixture(scope="session")

@@ -70,6 +70,7 @@ def test_commands_print_what_a_guide_says(guide, tmp_path):
                 stderr=subprocess.STDOUT,
                 universal_newlines=True,
             )
+            assert lines or done.returncode == 0, done.stdout
             output = done.stdout.replace(str(tmp_path) + os.sep, "")
             missing = printed_in_order(lines, output)
             assert missing is None, "%s\nprinted no %r:\n%s" % (command, missing, output)

@@ -142,7 +142,7 @@ def check_spec(spec: Any, mode: str) -> None:
 
 
 def check_hooks(spec: Any, name: str) -> None:
-    """Refuses hooks that read tensors of a step, which are inside of the loop of steps.
+    """Refuses TensorFlow's hooks that read tensors of a step, which are inside the loop of steps.
 
     Context: a graph, after the loop was built in it.
 
@@ -160,9 +160,7 @@ def check_hooks(spec: Any, name: str) -> None:
             if isinstance(value, str):
                 named = [_named(value, graph) for graph in (outside, step)]
                 value = named[1] if named[0] is None else named[0]
-            if value is None:
-                continue
-            if value.graph is not outside or not outside.is_fetchable(value):
+            if value is not None and not _is_fetchable(value, outside):
                 raise ArgumentError(
                     "%s=[...] with %s, which reads %r" % (name, type(hook).__name__, value.name),
                     "it is a tensor of the steps that run in a loop on the cores, and hooks run "
@@ -173,16 +171,24 @@ def check_hooks(spec: Any, name: str) -> None:
 
 
 def _read_by(hook: Any) -> Iterator[Any]:
-    """The tensors that a hook of TensorFlow's reads, or their names; what others keep is theirs."""
-    named = getattr(hook, "_tensors", None)  # LoggingTensorHook's, by tag
+    """Yields the tensors that a hook reads, or their names.
+
+    Those are what a LoggingTensorHook was given by tag, and what hooks of TensorFlow's own keep.
+    """
+    named = getattr(hook, "_tensors", None)
     if isinstance(named, dict):
-        yield from named.values()
+        yield from (value for value in named.values() if isinstance(value, (str, tf.Tensor)))
     if type(hook).__module__.startswith("tensorflow"):
         yield from (value for value in vars(hook).values() if isinstance(value, tf.Tensor))
 
 
+def _is_fetchable(value: Any, graph: Any) -> bool:
+    """Whether a Session of a graph can fetch a tensor."""
+    return value.graph is graph and bool(graph.is_fetchable(value))
+
+
 def _named(name: str, graph: Any) -> Any:
-    """The tensor of a name, or of an op's name; None if `graph` has none."""
+    """Finds a tensor by its name, or by its op's; None if `graph` has none."""
     try:
         return graph.get_tensor_by_name(name if ":" in name else name + ":0")
     except (KeyError, ValueError):

@@ -459,7 +459,7 @@ def _not_optimised(serialized: bytes) -> Any:
 
 
 def is_in_a_graph_of_keras() -> bool:
-    """Whether the current graph is one of Keras' that is never run: it looks at shapes there."""
+    """Whether Keras builds the current graph to learn shapes, and never runs it."""
     graph = ops.get_default_graph()
     while isinstance(graph, FuncGraph):
         if graph.name == "keras_graph" or "scratch_graph" in graph.name:

@@ -273,7 +273,7 @@ def _fit_generator(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _objects(args: Args, kwargs: Mapping[str, Any]) -> Iterator[Any]:
-    """Callbacks, and whatever else a training was given by position or in a list there."""
+    """Yields the callbacks that a training was given, among its other positional arguments."""
     for given in list(args) + [kwargs.get("callbacks")]:
         yield from given if isinstance(given, (list, tuple)) else [given]
 

@@ -122,7 +122,7 @@ class Engine:
     def _steps(
         self, path: str, source: Source, module: Module
     ) -> tuple[str, list[outcomes.Use], list[outcomes.Use]]:
-        """Takes all steps; (the new text, uses rewritten, uses left)."""
+        """Returns (the new text, uses rewritten, uses left) after all steps."""
         text = source.text
         done: list[outcomes.Use] = []
         left: list[outcomes.Use] = []

@@ -132,7 +132,7 @@ def _bare_names(plan: Plan) -> Iterator[Any]:
 
 
 def _tpu_devices(plan: Plan, table: Table) -> Found:
-    """The first string of a file that is the name of a TPU's device."""
+    """Finds the first string of a file that names a device of a TPU."""
     key = ("text", "device")
     for node in plan.module.of(ast.Constant) if key in table else ():
         if _TPU_DEVICE.search(walks.text(node) or ""):

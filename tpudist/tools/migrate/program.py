@@ -298,8 +298,8 @@ class Program:
     def _divided(self, codebase: CodeBase, origin: str) -> set[str]:
         """The files of programs with a contrib TPUStrategy of 1.13 or before.
 
-        Names of 1.14 tell that a program is newer, unless it calls a method that ended before:
-        at that the loss is divided where tpudist runs it (`tpudist.contrib.strategy`).
+        Names of 1.14 tell that a program is newer, unless it calls a method that ended before
+        1.14: tpudist divides the loss in that one too (`tpudist.contrib.strategy`).
         """
         if origin not in ("auto", "1.11", "1.13"):
             return set()
@@ -352,7 +352,7 @@ def _read(
 
 
 def _is_asked_for(nodes: walks.Nodes, bindings: local_names.Bindings) -> bool:
-    """Whether a file has a name that a rule asks for, a strategy, or TensorFlow as a value."""
+    """Whether a file names what a rule asks for, or a strategy, or hands TensorFlow itself on."""
     words = {each.id for each in nodes.of(ast.Name)} | {
         each.attr for each in nodes.of(ast.Attribute)
     }

@@ -160,7 +160,7 @@ class Module:
         return self._scopes.outermost
 
     def references(self, binding: scopes.Binding) -> list[Any]:
-        """The Names that read what is bound, or strings in whose types it stands."""
+        """The nodes that read what is bound: Names, and annotations written as strings."""
         return self._references.get((binding.scope, binding.name), [])
 
     @functools.cached_property

@@ -102,7 +102,7 @@ def _merges(evaluator: Evaluator, module: Module, call: Any, function: Any) -> b
 
 
 def _callers(evaluator: Evaluator, module: Module, name: str) -> Iterator[Module]:
-    """The modules that may call a function of a module: they lead there, and have such a call."""
+    """Yields the modules that may call a function: they import its module, and call such a name."""
     codebase = evaluator.codebase
     for path in sorted(codebase.leading_to(module.path)):
         if codebase.may_call(path, name):

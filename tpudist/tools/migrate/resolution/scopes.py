@@ -171,7 +171,7 @@ class Scopes:
     def references(
         self, names: Iterable[ast.Name], annotations: Iterable[Any]
     ) -> dict[tuple[Scope, str], list[Any]]:
-        """{(scope, a name that it binds): the nodes that read it}.
+        """Returns {(scope, a name that it binds): the nodes that read it}.
 
         Args:
           names: all Names of the file.

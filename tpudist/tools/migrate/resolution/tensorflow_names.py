@@ -102,7 +102,7 @@ def below_tensorflow(full: str) -> str | None:
 
 
 def spelled_below(full: str) -> str | None:
-    """Does as `below_tensorflow`, and keeps the ``compat.v1`` that the name begins with."""
+    """Returns what `below_tensorflow` does, with the ``compat.v1`` that the name begins with."""
     parts = full.split(".")
     if parts[:2] == ["tensorflow", "google"]:
         return None  # no TensorFlow outside of Google has it

@@ -205,7 +205,7 @@ def computation_shape(use: Use) -> None:
 
 @rule("tpu-devices", "latest", "https://www.tensorflow.org/guide/tpu", [("text", "device")])
 def tpu_devices(use: Use) -> None:
-    """The name of a TPU's device, as ``/device:TPU:0``, is there on a machine with a TPU alone.
+    """Only a machine with a TPU has a device of a name like ``/device:TPU:0``.
 
     ``tpudist run --tpu virtual:8`` has such devices on any machine, plain TensorFlow has not.
     """
