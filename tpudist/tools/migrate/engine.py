@@ -102,8 +102,8 @@ class Engine:
         raw, era = self._codebase.bytes[path], self._program.eras.get(path, "")
         source = None
         try:
-            source = sources.read(path, raw)
-            module = Module(path, source.text)
+            source = self._codebase.source(path)
+            module = self._codebase.parsed(path)
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], outcomes.unreadable(error, source), era)
         try:

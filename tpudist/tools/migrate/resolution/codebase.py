@@ -17,6 +17,7 @@ _IMPORT = re.compile(
     re.M,
 )
 _NAME = re.compile(rb"[\w.]+|\*")
+_CALLED = re.compile(rb"([\w\x80-\xff]+)\W*\(")
 
 
 class CodeBase:
@@ -46,7 +47,9 @@ class CodeBase:
             except OSError as error:
                 self.unreadable[path] = error
         self._leading: dict[str, set[str]] = {}
-        self._modules: dict[str, Module | None] = {}
+        self._modules: dict[str, Module] = {}
+        self._unparsed: set[str] = set()
+        self._called: dict[str, set[bytes]] = {}
         self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._parts = {part for path in self._paths for part in path.split(os.sep)}
         self._module_files: dict[tuple[str, int, str], str | None] = {}
@@ -112,13 +115,21 @@ class CodeBase:
 
     def module(self, path: str) -> Module | None:
         """The parsed file, or None if it cannot be parsed."""
-        if path in self._modules:
-            found = self._modules.pop(path)
-        else:
-            try:
-                found = Module(path, self.source(path).text)
-            except (OSError, *sources.UNREADABLE):
-                found = None
+        if path in self._unparsed:
+            return None
+        try:
+            return self.parsed(path)
+        except (OSError, *sources.UNREADABLE):
+            self._unparsed.add(path)
+            return None
+
+    def parsed(self, path: str) -> Module:
+        """As `module`, of a file that can be parsed.
+
+        Raises:
+          OSError, ValueError, ...: as of `source`, or this Python cannot read it.
+        """
+        found = self._modules.pop(path, None) or Module(path, self.source(path).text)
         self._modules[path] = found  # the last one of the dict is the one asked for last
         return found
 
@@ -131,10 +142,13 @@ class CodeBase:
     def drop(self, path: str) -> None:
         """Has a file be parsed anew when it is asked for; lets go of those asked for long ago."""
         self._let_go(path)
+        self.trim()
+
+    def trim(self) -> None:
+        """Lets go of the parsed files that were asked for long ago."""
         kept = 0
         for other in list(self._modules)[::-1]:
-            module = self._modules[other]
-            kept += 0 if module is None else len(module.text)
+            kept += len(self._modules[other].text)
             if kept > _KEPT:
                 self._let_go(other)
 
@@ -148,7 +162,9 @@ class CodeBase:
         raw, word = self.bytes[path], name.encode("utf-8")
         if word not in raw:
             return False
-        return b"merge_call" in raw or re.search(rb"\b%s\W*\(" % word, raw) is not None
+        if path not in self._called:
+            self._called[path] = set(_CALLED.findall(raw))
+        return b"merge_call" in raw or word in self._called[path]
 
     def _imported(self, path: str) -> Iterator[str]:
         """The files that a file's import statements mean, found without parsing it."""
