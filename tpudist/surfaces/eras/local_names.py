@@ -41,7 +41,7 @@ class Bindings:
         for node in sorted(nodes.of(*walks.IMPORTS), key=_place):
             (self._import if type(node) is ast.Import else self._import_from)(node)
         others = [node for node in nodes.of(ast.Assign) if type(node.value) in _NAMING]
-        others += [node for node in nodes.of(*_FUNCTIONS) if _has_defaults(node.args)]
+        others += [node for node in nodes.of(*_FUNCTIONS) if _has_named_defaults(node.args)]
         for node in sorted(others, key=_place):
             (self._assign if type(node) is ast.Assign else self._default)(node)
         if "*" in self.tensorflow:
@@ -132,8 +132,8 @@ def below_tensorflow(full: str) -> str | None:
     return None
 
 
-def _has_defaults(given: Any) -> bool:
-    return bool(given.defaults or given.kw_defaults)
+def _has_named_defaults(given: Any) -> bool:
+    return any(type(each) in _NAMING for each in given.defaults + given.kw_defaults)
 
 
 def _place(node: Any) -> tuple[int, int]:

@@ -64,7 +64,7 @@ def nodes(tree: ast.AST) -> Nodes:
     """A node and all below it."""
     found = Nodes()
     todo: list[Any] = [tree]
-    while todo:  # as `children` does, which is too slow for a million nodes
+    while todo:
         node = todo.pop()
         kind = type(node)
         found[kind].append(node)
@@ -78,13 +78,19 @@ def nodes(tree: ast.AST) -> Nodes:
     return found
 
 
-def children(node: Any) -> list[Any]:
-    """The nodes right below a node, the last one first."""
-    found: list[Any] = []
-    for name in _fields[type(node)]:
-        part = getattr(node, name)
-        found += part[::-1] if type(part) is list else [part]
-    return [each for each in found if each is not None]
+def parents(nodes: Nodes) -> dict[Any, Any]:
+    """{node: the node right above it} of the nodes of a tree."""
+    found: dict[Any, Any] = {}
+    for kind, those in nodes.items():
+        for name in _fields[kind]:
+            for node in those:
+                part = getattr(node, name)
+                if type(part) is list:
+                    found.update((each, node) for each in part)
+                else:
+                    found[part] = node
+    found.pop(None, None)  # of what a node may have and has not
+    return found
 
 
 def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:

@@ -85,10 +85,11 @@ class Edits:
           OverlapError: two edits change the same text.
         """
         parts, last, size = [], 0, 0
-        replaced = sorted(each for each in self._found if each.order == _INSTEAD)
+        replaced = [each for each in self._found if each.order == _INSTEAD]
         outer = _outermost(replaced)
-        inside = [each for each in self._found if not any(_is_inside(each, one) for one in outer)]
-        for each in sorted([*inside, *self._comments(outer)]):
+        starts = [each.start for each in outer]
+        kept = [each for each in self._found if not _is_given_up(each, outer, starts)]
+        for each in sorted([*kept, *self._comments(outer)]):
             if each.start < last:
                 raise OverlapError()
             parts += [self._text[last : each.start], each.text]
@@ -127,11 +128,20 @@ class Edits:
 
 
 def _outermost(replaced: list[_Edit]) -> list[_Edit]:
-    return [
-        each
-        for each in replaced
-        if not any(_is_inside(each, other) for other in replaced if other is not each)
-    ]
+    """Those inside no other one, by where they start; so they come by where they end as well."""
+    found: list[_Edit] = []
+    for each in sorted(replaced, key=lambda each: (each.start, -each.end, -each.number)):
+        if not found or not _is_inside(each, found[-1]):
+            found.append(each)
+    return found
+
+
+def _is_given_up(edit: _Edit, outer: list[_Edit], starts: list[int]) -> bool:
+    """Whether an edit is inside one of `outer`, which start at `starts`: inside the last before."""
+    first, last = edit.piece
+    is_point = first == last and edit.order != _INSTEAD
+    index = (bisect.bisect_left if is_point else bisect.bisect)(starts, first)
+    return index > 0 and _is_inside(edit, outer[index - 1])
 
 
 def _is_inside(edit: _Edit, outer: _Edit) -> bool:

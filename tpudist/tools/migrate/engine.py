@@ -65,6 +65,7 @@ class Engine:
         self._codebase, self._program, self._options = codebase, program, options
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
         self._tables: dict[tuple[str, ...], legacy_uses.Table] = {}
+        self._renames: dict[tuple[str, ...], dict[str, str]] = {}
 
     def wanted(self, name: str) -> bool:
         """Whether ``--only`` and ``--skip`` let a rule run."""
@@ -149,7 +150,9 @@ class Engine:
     ) -> tuple[Plan, str]:
         evaluator = Evaluator(self._codebase, self._program.wants_v1, deadline)
         target = self._options.to
-        plan = Plan(module, evaluator, self._program, steps, target, self._renames(steps))
+        if steps not in self._renames:
+            self._renames[steps] = self._renamed(steps)
+        plan = Plan(module, evaluator, self._program, steps, target, self._renames[steps])
         if self.wanted("gone-names") and steps[-1] == "latest":
             gone_imports.leave_names(plan, "gone-names")
         if self.wanted("gone-by-2-2") and target == steps[-1] == "2.2":
@@ -173,7 +176,7 @@ class Engine:
             gone_imports.leave_contrib(plan, moved if has_imports else None, era)
         return plan, plan.edits.applied()
 
-    def _renames(self, steps: tuple[str, ...]) -> dict[str, str]:
+    def _renamed(self, steps: tuple[str, ...]) -> dict[str, str]:
         """{member: new name} of a strategy, by the rules that only rename."""
         return {
             name: surfaces.MEMBERS[STEPS[rule.step]][kind, name]

@@ -50,12 +50,12 @@ _SAYS = {
     "sessions": (("Session", "session(", "gradients(", "placeholder("), re.compile(_OF_GRAPHS)),
     "test sessions": (("session(",), re.compile(_OF_TESTS)),
     "strategies": (
-        ("Strategy", "strategy", "_context", "tpudist", "distribute="),
+        ("Strategy", "strategy", "_context", "tpudist"),
         re.compile(
             r"Strategy(V[12])?\b|get_\w*(strategy|tower_context|replica_context)\b|tpudist"
-            r"|\bdistribute="
         ),
     ),
+    "distribute": (("distribute=",), re.compile(r"\bdistribute=")),
     "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
     "tpu": (("TPUStrategy", "tpu_strategy"), re.compile(r"TPUStrategy\b|\btpu_strategy\b")),
     "towers": (
@@ -168,7 +168,7 @@ class Program:
         self.starts = self._starts(codebase)
         disabled = self._saying("disabled")
         self.v2_graphs = self.graphs - codebase.programs(self.starts | disabled)
-        making = self._saying("strategies")
+        making = self._saying("strategies") | self._saying("distribute")
         self.names_strategies = bool(making)
         self.strategic = codebase.programs(making)
         looked = {path for path in related if self._is_looked_at(path, codebase.bytes[path])}

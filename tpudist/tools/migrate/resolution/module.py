@@ -81,7 +81,7 @@ class Module:
 
     @functools.cached_property
     def _parents(self) -> dict[Any, Any]:
-        return {each: node for node in self.nodes.every() for each in walks.children(node)}
+        return walks.parents(self.nodes)
 
     @functools.cached_property
     def _scopes(self) -> scopes.Scopes:
