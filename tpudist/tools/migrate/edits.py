@@ -46,7 +46,7 @@ class Edits:
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Has a piece of the source replaced; what is changed inside it is given up."""
-        self._add(start, _INSTEAD, 0, end, text, (start, end))
+        self._found.append(_Edit(start, _INSTEAD, 0, len(self), end, text, (start, end)))
 
     def remove(self, start: int, end: int) -> None:
         """Has a piece of the source removed."""
@@ -54,29 +54,18 @@ class Edits:
 
     def remove_lines(self, start: int, end: int) -> None:
         """Has whole lines removed, with the comments on them."""
-        self._add(start, _INSTEAD, 0, end, "", (start, end), drops_comments=True)
+        self._found.append(_Edit(start, _INSTEAD, 0, len(self), end, "", (start, end), True))
 
     def wrap(self, start: int, end: int, before: str, after: str) -> None:
         """Puts text before and after a piece, which may be changed itself."""
-        self._add(start, _BEFORE, start - end, start, before, (start, end))
-        self._add(end, _AFTER, end - start, end, after, (start, end))
+        size, piece = end - start, (start, end)
+        self._found.append(_Edit(start, _BEFORE, -size, len(self), start, before, piece))
+        self._found.append(_Edit(end, _AFTER, size, len(self), end, after, piece))
 
     def insert(self, place: int, text: str) -> None:
         """Puts text at a place; of several, in the order in which they come."""
-        self._add(place, _AFTER, len(self._text), place, text, (place, place))
-
-    def _add(
-        self,
-        start: int,
-        order: int,
-        around: int,
-        end: int,
-        text: str,
-        piece: tuple[int, int],
-        drops_comments: bool = False,
-    ) -> None:
-        number = len(self._found)
-        self._found.append(_Edit(start, order, around, number, end, text, piece, drops_comments))
+        last = len(self._text)
+        self._found.append(_Edit(place, _AFTER, last, len(self), place, text, (place, place)))
 
     def applied(self) -> str:
         """The source with all changes; comments that none keeps stand above its statement.

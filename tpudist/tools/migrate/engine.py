@@ -65,7 +65,6 @@ class Engine:
         self._codebase, self._program, self._options = codebase, program, options
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
         self._tables: dict[tuple[str, ...], legacy_uses.Table] = {}
-        self._renames: dict[tuple[str, ...], dict[str, str]] = {}
 
     def wanted(self, name: str) -> bool:
         """Whether ``--only`` and ``--skip`` let a rule run."""
@@ -103,8 +102,8 @@ class Engine:
         raw, era = self._codebase.bytes[path], self._program.eras.get(path, "")
         source = None
         try:
-            source = self._codebase.source(path)
-            module = self._codebase.parsed(path)
+            source = sources.read(path, raw)
+            module = self._codebase.module(path) or Module(path, source.text)
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], outcomes.unreadable(error, source), era)
         try:
@@ -150,9 +149,8 @@ class Engine:
     ) -> tuple[Plan, str]:
         evaluator = Evaluator(self._codebase, self._program.wants_v1, deadline)
         target = self._options.to
-        if steps not in self._renames:
-            self._renames[steps] = self._renamed(steps)
-        plan = Plan(module, evaluator, self._program, steps, target, self._renames[steps])
+        table = self._table(steps)
+        plan = Plan(module, evaluator, self._program, steps, target, table.renames)
         if self.wanted("gone-names") and steps[-1] == "latest":
             gone_imports.leave_names(plan, "gone-names")
         if self.wanted("gone-by-2-2") and target == steps[-1] == "2.2":
@@ -160,7 +158,7 @@ class Engine:
         if steps == ("import",):
             moved = self._import_level(path, plan)
         else:
-            self._apply_rules(plan)
+            self._apply_rules(plan, table)
             moved = self._relocation(plan, path)
         has_imports = self.wanted(rules.IMPORTS)
         if moved is not None and has_imports:
@@ -176,21 +174,13 @@ class Engine:
             gone_imports.leave_contrib(plan, moved if has_imports else None, era)
         return plan, plan.edits.applied()
 
-    def _renamed(self, steps: tuple[str, ...]) -> dict[str, str]:
-        """{member: new name} of a strategy, by the rules that only rename."""
-        return {
-            name: surfaces.MEMBERS[STEPS[rule.step]][kind, name]
-            for rule in self._rules
-            if rule.step in steps
-            for kind, name in rule.uses
-            if kind == "strategy" and (kind, name) in surfaces.MEMBERS[STEPS[rule.step]]
-        }
+    def _table(self, steps: tuple[str, ...]) -> legacy_uses.Table:
+        if steps not in self._tables:
+            wanted = [rule for rule in self._rules if rule.step in steps]
+            self._tables[steps] = legacy_uses.Table(wanted)
+        return self._tables[steps]
 
-    def _apply_rules(self, plan: Plan) -> None:
-        if plan.steps not in self._tables:
-            wanted = [rule for rule in self._rules if rule.step in plan.steps]
-            self._tables[plan.steps] = legacy_uses.Table(wanted)
-        table = self._tables[plan.steps]
+    def _apply_rules(self, plan: Plan, table: legacy_uses.Table) -> None:
         for kind, name, node, rule in legacy_uses.uses(plan, table):
             if plan.ignores(node, rule.name):
                 continue

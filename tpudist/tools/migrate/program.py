@@ -51,9 +51,7 @@ _SAYS = {
     "test sessions": (("session(",), re.compile(_OF_TESTS)),
     "strategies": (
         ("Strategy", "strategy", "_context", "tpudist"),
-        re.compile(
-            r"Strategy(V[12])?\b|get_\w*(strategy|tower_context|replica_context)\b|tpudist"
-        ),
+        re.compile(r"Strategy(V[12])?\b|get_\w*(strategy|tower_context|replica_context)\b|tpudist"),
     ),
     "distribute": (("distribute=",), re.compile(r"\bdistribute=")),
     "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),

@@ -47,8 +47,7 @@ class CodeBase:
             except OSError as error:
                 self.unreadable[path] = error
         self._leading: dict[str, set[str]] = {}
-        self._modules: dict[str, Module] = {}
-        self._unparsed: set[str] = set()
+        self._modules: dict[str, Module | None] = {}
         self._called: dict[str, set[bytes]] = {}
         self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._parts = {part for path in self._paths for part in path.split(os.sep)}
@@ -115,21 +114,13 @@ class CodeBase:
 
     def module(self, path: str) -> Module | None:
         """The parsed file, or None if it cannot be parsed."""
-        if path in self._unparsed:
-            return None
-        try:
-            return self.parsed(path)
-        except (OSError, *sources.UNREADABLE):
-            self._unparsed.add(path)
-            return None
-
-    def parsed(self, path: str) -> Module:
-        """As `module`, of a file that can be parsed.
-
-        Raises:
-          OSError, ValueError, ...: as of `source`, or this Python cannot read it.
-        """
-        found = self._modules.pop(path, None) or Module(path, self.source(path).text)
+        if path in self._modules:
+            found = self._modules.pop(path)
+        else:
+            try:
+                found = Module(path, self.source(path).text)
+            except (OSError, *sources.UNREADABLE):
+                found = None
         self._modules[path] = found  # the last one of the dict is the one asked for last
         return found
 
@@ -147,8 +138,8 @@ class CodeBase:
     def trim(self) -> None:
         """Lets go of the parsed files that were asked for long ago."""
         kept = 0
-        for other in list(self._modules)[::-1]:
-            kept += len(self._modules[other].text)
+        for other, module in list(self._modules.items())[::-1]:
+            kept += 0 if module is None else len(module.text)
             if kept > _KEPT:
                 self._let_go(other)
 

@@ -62,7 +62,7 @@ class Module:
 
     Attributes:
       tree: its syntax tree.
-      nodes: all its nodes, as of `walks.nodes`.
+      nodes, of: all its nodes, and those of some classes, as of `walks.Nodes`.
       marks: what the user says of its lines.
       class_attributes: what `tpudist.tools.migrate.resolution.members` keeps of its classes.
 
@@ -74,6 +74,7 @@ class Module:
         self.path, self.text = path, text
         self.tree = parse(text)
         self.nodes = walks.nodes(self.tree)
+        self.of = self.nodes.of
         self.marks = marks.Marks(text)
         self._is_ascii = text.isascii()
         self._arguments: dict[Any, list[Argument]] = {}
@@ -129,10 +130,6 @@ class Module:
         every = [each for node in typed if node is not None for each in ast.walk(node)]
         return [each for each in every if walks.text(each) is not None]
 
-    def of(self, *kinds: type) -> list[Any]:
-        """The nodes of some classes, each class's in the order of the text."""
-        return self.nodes.of(*kinds)
-
     @property
     def imports(self) -> list[Any]:
         """The import statements, in the order of the text."""
@@ -153,9 +150,7 @@ class Module:
 
     def statement(self, node: Any) -> Any:
         """The statement that a node is, or is a part of."""
-        while node is not None and not isinstance(node, ast.stmt):
-            node = self._parents.get(node)
-        return node
+        return node if isinstance(node, ast.stmt) else self.around(node, ast.stmt)
 
     def scope(self, node: Any) -> scopes.Scope:
         """The scope that a node is in."""
