@@ -17,7 +17,7 @@ _IMPORT = re.compile(
     re.M,
 )
 _NAME = re.compile(rb"[\w.]+|\*")
-_CALLED = re.compile(rb"([\w\x80-\xff]+)\W*\(")
+_CALLED = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]+)\W*\(")
 
 
 class CodeBase:
