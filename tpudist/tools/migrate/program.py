@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.codebase import CodeBase
     from tpudist.tools.migrate.resolution.module import Module
 
+_AHEAD = 500000  # characters of parsed files that wait to be rewritten
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
 _OWN = {
@@ -189,7 +190,7 @@ class Program:
             except Exception:  # one bad file never stops a run, and is named
                 self.faults[path] = outcomes.fault()
             if self._of(path).asks:
-                codebase.trim()
+                codebase.trim(_AHEAD)
             else:
                 codebase.drop(path)
 

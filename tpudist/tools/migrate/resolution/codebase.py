@@ -135,12 +135,12 @@ class CodeBase:
         self._let_go(path)
         self.trim()
 
-    def trim(self) -> None:
-        """Lets go of the parsed files that were asked for long ago."""
+    def trim(self, most: int = _KEPT) -> None:
+        """Lets go of the parsed files that were asked for before the last `most` characters."""
         kept = 0
         for other, module in list(self._modules.items())[::-1]:
             kept += 0 if module is None else len(module.text)
-            if kept > _KEPT:
+            if kept > most:
                 self._let_go(other)
 
     def _let_go(self, path: str) -> None:
