@@ -33,13 +33,26 @@ while a and b or c:
 @pytest.mark.parametrize(
     "text", [_TEXT] + [inspect.getsource(each) for each in (evidence, names, walks)]
 )
-def test_the_nodes_are_those_of_ast_in_order(text):
+def test_the_nodes_of_a_class_are_those_of_ast_in_order(text):
     tree = ast.parse(text)
+    wanted = [node for node in depth_first(tree) if not isinstance(node, _PASSED_OVER)]
     found = walks.nodes(tree)
-    wanted = [node for node in ast.walk(tree) if not isinstance(node, _PASSED_OVER)]
-    assert len(found) == len(wanted) and set(found) == set(wanted)
-    place = {node: index for index, node in enumerate(found)}
-    for node in wanted:
-        below = [each for each in ast.iter_child_nodes(node) if each in place]
-        places = [place[node]] + [place[each] for each in below]
-        assert places == sorted(places), ast.dump(node)
+    assert set(found.every()) == set(wanted)
+    for kind in set(map(type, wanted)):
+        assert found.of(kind) == [node for node in wanted if type(node) is kind]
+
+
+def test_the_nodes_of_several_classes_come_one_class_after_the_other():
+    found = walks.nodes(ast.parse(_TEXT)).of(ast.Yield, ast.Import, ast.ImportFrom, ast.ClassDef)
+    assert [type(node) for node in found] == [ast.Import, ast.ImportFrom, ast.ClassDef]
+
+
+def test_the_words_are_those_of_names_and_attributes():
+    assert walks.nodes(ast.parse("import a.b\nc = d.e(f=g).h\n")).words == set("cdegh")
+
+
+def depth_first(node):
+    """A node and all below it, each before what is below it."""
+    yield node
+    for each in ast.iter_child_nodes(node):
+        yield from depth_first(each)

@@ -64,10 +64,9 @@ def test_nothing_of_the_files_is_in_memory_after_a_run(tmp_path):
 
 def test_what_is_known_of_names_has_a_bound():
     for number in range(3000):
-        names.eras_of_member("name%d_of_it" % number, "receiver%d" % number)
         names.eras_of_name("contrib.name%d" % number)
         names.is_first_generation("name%d" % number)
-    for asked in (names.eras_of_member, names.eras_of_name, names.is_first_generation):
+    for asked in (names.eras_of_name, names.is_first_generation):
         assert asked.cache_info().currsize <= 2000
 
 

@@ -68,6 +68,7 @@ def test_a_line_of_one_long_word_takes_no_time(tmp_path, filler, line):
     """Patterns that begin anew at each letter of a word take hours for this one."""
     text = "x = tf.__dict__['Session']\nvars(tf)['log']\nm.add_weight('a', weights=1)\n"
     text += "importlib.import_module('tensorflow.keras.backend').get_session\n"
+    text += "def run(strategy):\n    strategy.experimental_run_v2(step)\nrun(made)\n"
     start = time.process_time()
     found = migrate(tmp_path, "import tensorflow as tf\n" + text + line % (filler * 200000))
     assert time.process_time() - start < 2

@@ -120,6 +120,7 @@ class _Uses:
     ) -> None:
         self._nodes, self._path = nodes, path
         self._bindings = bindings or local_names.Bindings(nodes)
+        self._dotted = self._bindings.dotted_names.get
         self._asking = frozenset(_asking_what_there_is(nodes))
         self._guarded: set[Any] = set()
         self._is_guarded = False
@@ -159,7 +160,7 @@ class _Uses:
 
     def _must_be_there(self, call: Any, name: str) -> bool:
         """Whether a call fails without a name, which is one of TensorFlow 1 alone."""
-        owner = None if len(call.args) > 2 else self._bindings.dotted(call.args[0])
+        owner = None if len(call.args) > 2 else self._dotted(call.args[0])
         if owner is None or walks.last_word(call.func) != "getattr":
             return False
         dotted = local_names.joined(owner, name)
@@ -171,18 +172,19 @@ class _Uses:
     def _member(self, members: Any, name: str, line: int) -> None:
         """Notes ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""
         owner = walks.owner_of_members(members) if name else None
-        dotted = self._bindings.dotted(owner) if owner is not None else None
+        dotted = self._dotted(owner)
         if dotted is not None and names.is_first_generation(local_names.joined(dotted, name)):
             self._name(local_names.joined(dotted, name), line)
 
     def _condition(self, node: Any) -> None:
-        if self._asking and not self._asking.isdisjoint(walks.nodes(getattr(node, "test", node))):
-            self._guarded.update(walks.nodes(node))
+        test = getattr(node, "test", node)
+        if self._asking and not self._asking.isdisjoint(walks.nodes(test).every()):
+            self._guarded.update(walks.nodes(node).every())
 
     def _try(self, node: Any) -> None:
         caught = {walks.last_word(each) for handler in node.handlers for each in _types(handler)}
         if caught & _ABSENT:
-            self._guarded.update(walks.nodes(node))
+            self._guarded.update(walks.nodes(node).every())
 
     def _imported(self, full: str, line: int) -> None:
         first, _, rest = full.partition(".")
@@ -194,7 +196,7 @@ class _Uses:
 
     def _attribute(self, owner: Any, name: str, line: int) -> bool:
         """Notes ``owner.name``; whether that was a name of TensorFlow's."""
-        start = self._bindings.dotted(owner)
+        start = self._dotted(owner)
         if start is not None:
             self._name(local_names.joined(start, name), line)
             return True
@@ -270,14 +272,12 @@ def _is_get(call: ast.Call) -> bool:
 
 def _asking_what_there_is(nodes: walks.Nodes) -> Iterator[Any]:
     """Yields the calls that ask for a name, and the names of versions."""
-    yield from (each for each in nodes.of(ast.Name) if _is_version(each.id))
-    yield from (each for each in nodes.of(ast.Attribute) if _is_version(each.attr))
-    yield from (each for each in nodes.of(ast.Call) if walks.last_word(each.func) in _ASKING)
-
-
-@functools.lru_cache(maxsize=2000)
-def _is_version(word: str) -> bool:
-    return bool(_VERSION.search(word))
+    versions = set(filter(_VERSION.search, nodes.words))
+    if versions:
+        names = nodes.of(ast.Name, ast.Attribute)
+        yield from (each for each in names if walks.last_word(each) in versions)
+    if not nodes.words.isdisjoint(_ASKING):
+        yield from (each for each in nodes.of(ast.Call) if walks.last_word(each.func) in _ASKING)
 
 
 def _types(handler: Any) -> Any:

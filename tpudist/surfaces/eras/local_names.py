@@ -31,6 +31,7 @@ class Bindings:
       tensorflow: {name, or ".attribute": the dotted name below ``tf`` that it is}.
       strategies: names that are assigned strategies.
       starred: (dotted name, line) of those of ``from tensorflow import *``.
+      dotted_names: {Name or Attribute: the dotted name below ``tf`` that it is}.
     """
 
     def __init__(self, nodes: walks.Nodes, borrowed: Mapping[str, str] | None = None) -> None:
@@ -40,17 +41,18 @@ class Bindings:
         for node in sorted(nodes.of(*walks.IMPORTS), key=_place):
             (self._import if type(node) is ast.Import else self._import_from)(node)
         others = [node for node in nodes.of(ast.Assign) if type(node.value) in _NAMING]
-        others += nodes.of(*_FUNCTIONS)
+        others += [node for node in nodes.of(*_FUNCTIONS) if _has_named_defaults(node.args)]
         for node in sorted(others, key=_place):
             (self._assign if type(node) is ast.Assign else self._default)(node)
         if "*" in self.tensorflow:
             self._star(nodes, self.tensorflow.pop("*"))
+        self.dotted_names = self._dotted_names(nodes) if self.tensorflow else {}
 
     def _star(self, nodes: walks.Nodes, full: str) -> None:
         """Takes names that nothing in the file binds for those of ``from tensorflow import *``."""
         loaded = nodes.of(ast.Name)
         bound = {node.id for node in loaded if not isinstance(node.ctx, ast.Load)}
-        bound |= {getattr(node, "name", getattr(node, "arg", None)) for node in nodes}
+        bound |= {getattr(node, "name", getattr(node, "arg", None)) for node in nodes.every()}
         start = full.rpartition("*")[0]
         for node in loaded:
             if node.id not in bound and node.id not in self.tensorflow:
@@ -89,11 +91,24 @@ class Bindings:
 
     def _stands_for(self, name: str, value: Any) -> None:
         """Notes that a name, or an attribute after a ".", is what a value is: a module."""
-        module = self.dotted(value)
+        module = self._dotted(value)
         if module in surfaces.contrib_modules() or module in surfaces.first_modules():
             self.tensorflow.setdefault(name, module)
 
-    def dotted(self, node: Any) -> str | None:
+    def _dotted_names(self, nodes: walks.Nodes) -> dict[Any, str]:
+        found = {
+            node: self.tensorflow[node.id]
+            for node in nodes.of(ast.Name)
+            if node.id in self.tensorflow
+        }
+        for node in reversed(nodes.of(ast.Attribute)):  # of ``a.b.c`` that of ``a.b`` comes last
+            if node.value in found:
+                found[node] = joined(found[node.value], node.attr)
+            elif "." + node.attr in self.tensorflow:
+                found[node] = self.tensorflow["." + node.attr]
+        return found
+
+    def _dotted(self, node: Any) -> str | None:
         """The dotted name below ``tf`` of ``a.b.c``, None if no part of it is TensorFlow's."""
         words: list[str] = []
         held = None
@@ -115,6 +130,10 @@ def below_tensorflow(full: str) -> str | None:
     if parts[0] == "tpudist" and len(parts) > 2 and parts[1] in surfaces.ERAS:
         return ".".join(parts[3:]) if parts[2] == "tensorflow" else None
     return None
+
+
+def _has_named_defaults(given: Any) -> bool:
+    return any(type(each) in _NAMING for each in given.defaults + given.kw_defaults)
 
 
 def _place(node: Any) -> tuple[int, int]:

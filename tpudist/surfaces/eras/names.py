@@ -29,6 +29,10 @@ _BESIDE = {
 }
 
 
+#: Nothing else tells an era as an attribute.
+_LAST_WORDS = {row.name.rpartition(".")[2] for row in surfaces.ROWS}
+
+
 @functools.lru_cache(maxsize=2000)
 def eras_of_name(dotted: str) -> tuple[str, ...]:
     """The eras that a dotted name below ``tf`` tells.
@@ -57,7 +61,6 @@ def is_second_generation(dotted: str) -> bool:
     return is_below(dotted, surfaces.SECOND_GENERATION)
 
 
-@functools.lru_cache(maxsize=2000)
 def eras_of_member(name: str, receiver: str) -> tuple[str, ...]:
     """The eras that an attribute of some object tells.
 
@@ -71,7 +74,7 @@ def eras_of_member(name: str, receiver: str) -> tuple[str, ...]:
     Returns:
       A tuple of eras, oldest first; empty if it tells nothing.
     """
-    if name in _KEPT or receiver.endswith("extended"):
+    if name not in _LAST_WORDS or name in _KEPT or receiver.endswith("extended"):
         return ()
     if name in _OF_EXTENDED and not is_called_like_a_strategy(receiver):
         return ()
@@ -102,7 +105,7 @@ def _eras_that_named(name: str, receiver: str) -> tuple[str, ...]:
 
 def is_called_like_a_strategy(receiver: str) -> bool:
     """Whether the last word of an expression is one that strategies are called."""
-    return receiver != "extended" and bool(_STRATEGY.search(receiver))
+    return bool(_STRATEGY.search(receiver))
 
 
 def without_compat(dotted: str) -> str:

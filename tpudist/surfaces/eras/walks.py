@@ -7,8 +7,8 @@ import statements list are passed over.
 from __future__ import annotations
 
 import ast
-import collections
-from typing import Any, Dict, List, Tuple
+import itertools
+from typing import Any, Dict, Iterator, List, Tuple
 
 #: Fields that hold no nodes, or none that anybody asks for.
 _OTHER = frozenset(
@@ -31,45 +31,66 @@ class _Fields(Dict[type, Tuple[str, ...]]):
 _fields = _Fields()
 
 
-class Nodes(List[Any]):
-    """Some nodes, of which those of a class are looked for once, whoever asks for them."""
+class Nodes(Dict[type, List[Any]]):
+    """The nodes of a tree by their class, those of a class in the order of the text."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._kinds: dict[type, list[Any]] = {}
+        self._words: set[str] = set()
+
+    def __missing__(self, kind: type) -> list[Any]:
+        self[kind] = []
+        return self[kind]
 
     def of(self, *kinds: type) -> list[Any]:
-        """The nodes of some classes: those of each in the order in which they are here."""
-        if not self._kinds:
-            every: dict[type, list[Any]] = collections.defaultdict(list)
-            for node in self:
-                every[type(node)].append(node)
-            self._kinds = dict(every)
-        nodes = [self._kinds.get(kind, []) for kind in kinds]
-        return nodes[0] if len(nodes) == 1 else [node for each in nodes for node in each]
+        """The nodes of some classes, one class after the other."""
+        found = [self.get(kind, []) for kind in kinds]
+        return found[0] if len(found) == 1 else list(itertools.chain(*found))
+
+    def every(self) -> Iterator[Any]:
+        """All nodes, one class after the other."""
+        return itertools.chain(*self.values())
+
+    @property
+    def words(self) -> set[str]:
+        """The names that are read or bound, and the attributes, whatever they are of."""
+        if not self._words:
+            self._words.update(node.id for node in self.of(ast.Name))
+            self._words.update(node.attr for node in self.of(ast.Attribute))
+        return self._words
 
 
 def nodes(tree: ast.AST) -> Nodes:
-    """A node and all below it, each before what is below it."""
-    nodes = Nodes()
+    """A node and all below it."""
+    found = Nodes()
     todo: list[Any] = [tree]
     while todo:
         node = todo.pop()
-        nodes.append(node)
-        todo += children(node)
-    return nodes
+        kind = type(node)
+        found[kind].append(node)
+        for name in _fields[kind]:
+            part = getattr(node, name)
+            if type(part) is list:
+                todo += part[::-1]
+            elif part is not None:
+                todo.append(part)
+    found.pop(type(None), None)  # of ``{**a}``, which has no key
+    return found
 
 
-def children(node: Any) -> list[Any]:
-    """The nodes right below a node, the last one first."""
-    found: list[Any] = []
-    for name in _fields[type(node)]:
-        part = getattr(node, name)
-        if type(part) is list:
-            found += part[::-1]
-        elif part is not None:
-            found.append(part)
-    return [each for each in found if each is not None] if None in found else found
+def parents(nodes: Nodes) -> dict[Any, Any]:
+    """{node: the node right above it} of the nodes of a tree."""
+    found: dict[Any, Any] = {}
+    for kind, those in nodes.items():
+        for name in _fields[kind]:
+            for node in those:
+                part = getattr(node, name)
+                if type(part) is list:
+                    found.update((each, node) for each in part)
+                else:
+                    found[part] = node
+    found.pop(None, None)  # of what a node may have and has not
+    return found
 
 
 def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:

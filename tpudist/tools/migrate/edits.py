@@ -46,7 +46,7 @@ class Edits:
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Has a piece of the source replaced; what is changed inside it is given up."""
-        self._add(start, _INSTEAD, 0, end, text, (start, end))
+        self._found.append(_Edit(start, _INSTEAD, 0, len(self), end, text, (start, end)))
 
     def remove(self, start: int, end: int) -> None:
         """Has a piece of the source removed."""
@@ -54,29 +54,18 @@ class Edits:
 
     def remove_lines(self, start: int, end: int) -> None:
         """Has whole lines removed, with the comments on them."""
-        self._add(start, _INSTEAD, 0, end, "", (start, end), drops_comments=True)
+        self._found.append(_Edit(start, _INSTEAD, 0, len(self), end, "", (start, end), True))
 
     def wrap(self, start: int, end: int, before: str, after: str) -> None:
         """Puts text before and after a piece, which may be changed itself."""
-        self._add(start, _BEFORE, start - end, start, before, (start, end))
-        self._add(end, _AFTER, end - start, end, after, (start, end))
+        size, piece = end - start, (start, end)
+        self._found.append(_Edit(start, _BEFORE, -size, len(self), start, before, piece))
+        self._found.append(_Edit(end, _AFTER, size, len(self), end, after, piece))
 
     def insert(self, place: int, text: str) -> None:
         """Puts text at a place; of several, in the order in which they come."""
-        self._add(place, _AFTER, len(self._text), place, text, (place, place))
-
-    def _add(
-        self,
-        start: int,
-        order: int,
-        around: int,
-        end: int,
-        text: str,
-        piece: tuple[int, int],
-        drops_comments: bool = False,
-    ) -> None:
-        number = len(self._found)
-        self._found.append(_Edit(start, order, around, number, end, text, piece, drops_comments))
+        last = len(self._text)
+        self._found.append(_Edit(place, _AFTER, last, len(self), place, text, (place, place)))
 
     def applied(self) -> str:
         """The source with all changes; comments that none keeps stand above its statement.
@@ -85,10 +74,11 @@ class Edits:
           OverlapError: two edits change the same text.
         """
         parts, last, size = [], 0, 0
-        replaced = sorted(each for each in self._found if each.order == _INSTEAD)
+        replaced = [each for each in self._found if each.order == _INSTEAD]
         outer = _outermost(replaced)
-        inside = [each for each in self._found if not any(_is_inside(each, one) for one in outer)]
-        for each in sorted([*inside, *self._comments(outer)]):
+        starts = [each.start for each in outer]
+        kept = [each for each in self._found if not _is_given_up(each, outer, starts)]
+        for each in sorted([*kept, *self._comments(outer)]):
             if each.start < last:
                 raise OverlapError()
             parts += [self._text[last : each.start], each.text]
@@ -127,11 +117,20 @@ class Edits:
 
 
 def _outermost(replaced: list[_Edit]) -> list[_Edit]:
-    return [
-        each
-        for each in replaced
-        if not any(_is_inside(each, other) for other in replaced if other is not each)
-    ]
+    """Those inside no other one, by where they start; so they come by where they end as well."""
+    found: list[_Edit] = []
+    for each in sorted(replaced, key=lambda each: (each.start, -each.end, -each.number)):
+        if not found or not _is_inside(each, found[-1]):
+            found.append(each)
+    return found
+
+
+def _is_given_up(edit: _Edit, outer: list[_Edit], starts: list[int]) -> bool:
+    """Whether an edit is inside one of `outer`, which start at `starts`: inside the last before."""
+    first, last = edit.piece
+    is_point = first == last and edit.order != _INSTEAD
+    index = (bisect.bisect_left if is_point else bisect.bisect)(starts, first)
+    return index > 0 and _is_inside(edit, outer[index - 1])
 
 
 def _is_inside(edit: _Edit, outer: _Edit) -> bool:

@@ -103,7 +103,7 @@ class Engine:
         source = None
         try:
             source = sources.read(path, raw)
-            module = Module(path, source.text)
+            module = self._codebase.module(path) or Module(path, source.text)
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], outcomes.unreadable(error, source), era)
         try:
@@ -149,7 +149,8 @@ class Engine:
     ) -> tuple[Plan, str]:
         evaluator = Evaluator(self._codebase, self._program.wants_v1, deadline)
         target = self._options.to
-        plan = Plan(module, evaluator, self._program, steps, target, self._renames(steps))
+        table = self._table(steps)
+        plan = Plan(module, evaluator, self._program, steps, target, table.renames)
         if self.wanted("gone-names") and steps[-1] == "latest":
             gone_imports.leave_names(plan, "gone-names")
         if self.wanted("gone-by-2-2") and target == steps[-1] == "2.2":
@@ -157,7 +158,7 @@ class Engine:
         if steps == ("import",):
             moved = self._import_level(path, plan)
         else:
-            self._apply_rules(plan)
+            self._apply_rules(plan, table)
             moved = self._relocation(plan, path)
         has_imports = self.wanted(rules.IMPORTS)
         if moved is not None and has_imports:
@@ -173,21 +174,13 @@ class Engine:
             gone_imports.leave_contrib(plan, moved if has_imports else None, era)
         return plan, plan.edits.applied()
 
-    def _renames(self, steps: tuple[str, ...]) -> dict[str, str]:
-        """{member: new name} of a strategy, by the rules that only rename."""
-        return {
-            name: surfaces.MEMBERS[STEPS[rule.step]][kind, name]
-            for rule in self._rules
-            if rule.step in steps
-            for kind, name in rule.uses
-            if kind == "strategy" and (kind, name) in surfaces.MEMBERS[STEPS[rule.step]]
-        }
+    def _table(self, steps: tuple[str, ...]) -> legacy_uses.Table:
+        if steps not in self._tables:
+            wanted = [rule for rule in self._rules if rule.step in steps]
+            self._tables[steps] = legacy_uses.Table(wanted)
+        return self._tables[steps]
 
-    def _apply_rules(self, plan: Plan) -> None:
-        if plan.steps not in self._tables:
-            wanted = [rule for rule in self._rules if rule.step in plan.steps]
-            self._tables[plan.steps] = legacy_uses.Table(wanted)
-        table = self._tables[plan.steps]
+    def _apply_rules(self, plan: Plan, table: legacy_uses.Table) -> None:
         for kind, name, node, rule in legacy_uses.uses(plan, table):
             if plan.ignores(node, rule.name):
                 continue

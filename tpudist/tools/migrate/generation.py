@@ -70,8 +70,8 @@ def of_file(
 
 def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[tuple[str, str, int]]:
     """(its generation, the name below ``tf``, line) of each call of what both have."""
-    for call in nodes.of(ast.Call) if bindings.tensorflow else ():
-        dotted = bindings.dotted(call.func)
+    for call in nodes.of(ast.Call) if bindings.dotted_names else ():
+        dotted = bindings.dotted_names.get(call.func)
         if dotted and not dotted.startswith(_OF_OTHERS):
             stars = [each for each in call.args if type(each) is ast.Starred]
             keywords = [each.arg for each in call.keywords if each.arg]

@@ -50,6 +50,7 @@ class Table(Dict[Tuple[str, str], Rule]):
     """{(kind, name): Rule} of some rules, the first one of those that ask for a name.
 
     Attributes:
+      renames: {a strategy's member: its new name} of those that are only renamed.
       owners: {member: the kinds that have it}.
       words: the last words of names below ``tf`` that may come by a variable.
     """
@@ -59,6 +60,12 @@ class Table(Dict[Tuple[str, str], Rule]):
         for rule in every:
             for key in rule.uses:
                 self.setdefault(key, rule)
+        self.renames = {
+            name: new
+            for (kind, name), rule in self.items()
+            for new in [surfaces.MEMBERS[STEPS[rule.step]].get((kind, name))]
+            if kind == "strategy" and new
+        }
         self.owners: dict[str, set[str]] = {}
         for kind, name in self:
             if kind not in ("tf", "any", "call"):

@@ -16,14 +16,15 @@ from tpudist.surfaces.eras import evidence, local_names, walks
 from tpudist.surfaces.eras.names import is_called_like_a_strategy, without_compat
 from tpudist.tools.migrate import borrowed_names, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Tells
-from tpudist.tools.migrate.resolution import sources, tensorflow_names
-from tpudist.tools.migrate.resolution.module import parse
+from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.rules import estimators
 
 if TYPE_CHECKING:
     from tpudist.surfaces.eras.evidence import Evidence
     from tpudist.tools.migrate.resolution.codebase import CodeBase
+    from tpudist.tools.migrate.resolution.module import Module
 
+_AHEAD = 500000  # characters of parsed files that wait to be rewritten
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
 _OWN = {
@@ -34,7 +35,7 @@ _OWN = {
 }
 #: What may lead to a name of TensorFlow, Keras or a device by another way than an import.
 _INDIRECT = (b"tensorflow.", b"keras", b"import *", b">>> ", b"/device:TPU")
-_ASKING = re.compile(rb"\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch)\b")
+_ASKING = frozenset("getattr vars __dict__ exec eval compile timeit Timer patch".split())
 _QUOTED = re.compile(rb"""["'][\w.]*\b(?:tf|tensorflow)\b""")
 _ASKED = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}
 #: The session of a test case.
@@ -50,12 +51,10 @@ _SAYS = {
     "sessions": (("Session", "session(", "gradients(", "placeholder("), re.compile(_OF_GRAPHS)),
     "test sessions": (("session(",), re.compile(_OF_TESTS)),
     "strategies": (
-        ("Strategy", "strategy", "_context", "tpudist", "distribute="),
-        re.compile(
-            r"Strategy(V[12])?\b|get_\w*(strategy|tower_context|replica_context)\b|tpudist"
-            r"|\bdistribute="
-        ),
+        ("Strategy", "strategy", "_context", "tpudist"),
+        re.compile(r"Strategy(V[12])?\b|get_\w*(strategy|tower_context|replica_context)\b|tpudist"),
     ),
+    "distribute": (("distribute=",), re.compile(r"\bdistribute=")),
     "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
     "tpu": (("TPUStrategy", "tpu_strategy"), re.compile(r"TPUStrategy\b|\btpu_strategy\b")),
     "towers": (
@@ -168,7 +167,7 @@ class Program:
         self.starts = self._starts(codebase)
         disabled = self._saying("disabled")
         self.v2_graphs = self.graphs - codebase.programs(self.starts | disabled)
-        making = self._saying("strategies")
+        making = self._saying("strategies") | self._saying("distribute")
         self.names_strategies = bool(making)
         self.strategic = codebase.programs(making)
         looked = {path for path in related if self._is_looked_at(path, codebase.bytes[path])}
@@ -184,11 +183,16 @@ class Program:
             if path not in paths:
                 continue
             try:
-                self._facts[path], lent[path] = _read(codebase, path, lent)
-            except sources.UNREADABLE:
-                continue  # it is refused when its turn comes
+                module = codebase.module(path)
+                if module is None:
+                    continue  # it is refused when its turn comes
+                self._facts[path], lent[path] = _read(codebase, module, lent)
             except Exception:  # one bad file never stops a run, and is named
                 self.faults[path] = outcomes.fault()
+            if self._of(path).asks:
+                codebase.trim(_AHEAD)
+            else:
+                codebase.drop(path)
 
     def _is_looked_at(self, path: str, raw: bytes) -> bool:
         """Whether a rule may ask for something in a file; one that cannot be read is refused."""
@@ -201,7 +205,6 @@ class Program:
             or path in self.strategic
             or names_legacy(raw)
             or any(each in raw for each in _INDIRECT)
-            or _ASKING.search(raw) is not None
             or _QUOTED.search(raw) is not None
         )
 
@@ -313,14 +316,13 @@ class Program:
 
 
 def _read(
-    codebase: CodeBase, path: str, lent: Mapping[str, borrowed_names.Names]
+    codebase: CodeBase, module: Module, lent: Mapping[str, borrowed_names.Names]
 ) -> tuple[Facts, borrowed_names.Names]:
     """(what a file says, the names that it gives), by what the files give that it imports."""
-    text = codebase.source(path).text
-    nodes = walks.nodes(parse(text))
+    path, text, nodes = module.path, module.text, module.nodes
 
-    def find(module: str, level: int) -> str | None:
-        return codebase.find_module(module, level, path)
+    def find(dotted: str, level: int) -> str | None:
+        return codebase.find_module(dotted, level, path)
 
     names = borrowed_names.borrowed(nodes, find, lent)
     used = borrowed_names.used(nodes, names)
@@ -353,26 +355,17 @@ def _read(
 
 def _is_asked_for(nodes: walks.Nodes, bindings: local_names.Bindings) -> bool:
     """Whether a file names what a rule asks for, or a strategy, or hands TensorFlow itself on."""
-    words = {each.id for each in nodes.of(ast.Name)} | {
-        each.attr for each in nodes.of(ast.Attribute)
-    }
-    if any(map(is_called_like_a_strategy, words)):
+    if not _ASKING.isdisjoint(nodes.words) or any(map(is_called_like_a_strategy, nodes.words)):
         return True
-    parts = {node.value for node in nodes.of(ast.Attribute)}
-    asked = [node for node in nodes.of(ast.Name) if node.id in bindings.tensorflow]
-    names: set[str] = set()
-    for node in [*asked, *nodes.of(ast.Attribute)]:
-        dotted = bindings.dotted(node)
-        if dotted:
-            names.add(dotted)
-        elif dotted == "" and node not in parts:
-            return True
+    handed_on = {node for node, dotted in bindings.dotted_names.items() if not dotted}
+    if handed_on and not handed_on.issubset(node.value for node in nodes.of(ast.Attribute)):
+        return True
     return any(
         name in _ASKED
         or name.startswith(("contrib", "python", "core"))
         or surfaces.gone_today(name) is not None
         or tensorflow_names.result_of(name) is not None
-        for name in map(without_compat, names)
+        for name in map(without_compat, set(bindings.dotted_names.values()) - {""})
     )
 
 

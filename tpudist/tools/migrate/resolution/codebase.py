@@ -17,6 +17,7 @@ _IMPORT = re.compile(
     re.M,
 )
 _NAME = re.compile(rb"[\w.]+|\*")
+_CALLED = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]+)\W*\(")
 
 
 class CodeBase:
@@ -47,6 +48,7 @@ class CodeBase:
                 self.unreadable[path] = error
         self._leading: dict[str, set[str]] = {}
         self._modules: dict[str, Module | None] = {}
+        self._called: dict[str, set[bytes]] = {}
         self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._parts = {part for path in self._paths for part in path.split(os.sep)}
         self._module_files: dict[tuple[str, int, str], str | None] = {}
@@ -131,11 +133,14 @@ class CodeBase:
     def drop(self, path: str) -> None:
         """Has a file be parsed anew when it is asked for; lets go of those asked for long ago."""
         self._let_go(path)
+        self.trim()
+
+    def trim(self, most: int = _KEPT) -> None:
+        """Lets go of the parsed files that were asked for before the last `most` characters."""
         kept = 0
-        for other in list(self._modules)[::-1]:
-            module = self._modules[other]
+        for other, module in list(self._modules.items())[::-1]:
             kept += 0 if module is None else len(module.text)
-            if kept > _KEPT:
+            if kept > most:
                 self._let_go(other)
 
     def _let_go(self, path: str) -> None:
@@ -148,7 +153,9 @@ class CodeBase:
         raw, word = self.bytes[path], name.encode("utf-8")
         if word not in raw:
             return False
-        return b"merge_call" in raw or re.search(rb"\b%s\W*\(" % word, raw) is not None
+        if path not in self._called:
+            self._called[path] = set(_CALLED.findall(raw))
+        return b"merge_call" in raw or word in self._called[path]
 
     def _imported(self, path: str) -> Iterator[str]:
         """The files that a file's import statements mean, found without parsing it."""

@@ -48,7 +48,7 @@ def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values
         inner = tensorflow_names.ATTRIBUTES.get((value[1], name))
         return frozenset([("is", inner) if inner else ("method", value[1], name)])
     if kind == "module":
-        if value[1].path.endswith("__init__.py") and name not in value[1].global_scope():
+        if value[1].path.endswith("__init__.py") and not value[1].global_scope()[name]:
             return imported_values.of_from(evaluator, value[1], "", 1, name)
         return evaluator.global_values(value[1], name)
     if kind == "unread":

@@ -62,10 +62,8 @@ class Module:
 
     Attributes:
       tree: its syntax tree.
+      nodes, of: all its nodes, and those of some classes, as of `walks.Nodes`.
       marks: what the user says of its lines.
-      calls_by_name: {last word of what is called: the calls}.
-      returns: {function: what it returns and yields}.
-      unplaced: the nodes in f-strings, where this Python does not say where they stand.
       class_attributes: what `tpudist.tools.migrate.resolution.members` keeps of its classes.
 
     Raises:
@@ -75,39 +73,49 @@ class Module:
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text
         self.tree = parse(text)
+        self.nodes = walks.nodes(self.tree)
+        self.of = self.nodes.of
         self.marks = marks.Marks(text)
-        self._kinds: dict[type, list[Any]] = collections.defaultdict(list)
-        self._parents: dict[Any, Any] = {}
-        self.calls_by_name: dict[str, list[ast.Call]] = collections.defaultdict(list)
-        self.returns: dict[Any, list[Any]] = collections.defaultdict(list)
         self._is_ascii = text.isascii()
-        self.unplaced: set[Any] = set()
         self._arguments: dict[Any, list[Argument]] = {}
         self.class_attributes: dict[Any, dict[str, list[Any]]] = {}
-        self._walk()
-        self._scopes = scopes.Scopes(self.tree, self.of, self._parents)
 
-    def _walk(self) -> None:
-        todo: list[Any] = [self.tree]
-        while todo:
-            node = todo.pop()
-            self._kinds[type(node)].append(node)
-            if type(node) is ast.Call:
-                self.calls_by_name[last_word(node.func)].append(node)
-            below = walks.children(node)
-            for each in below:
-                self._parents[each] = node
-            todo += below
-        for node in self.of(ast.FormattedValue) if _MISPLACED else ():
-            self.unplaced.update(ast.walk(node.value))
+    @functools.cached_property
+    def _parents(self) -> dict[Any, Any]:
+        return walks.parents(self.nodes)
+
+    @functools.cached_property
+    def _scopes(self) -> scopes.Scopes:
+        return scopes.Scopes(self.tree, self.of, self._parents)
+
+    @functools.cached_property
+    def calls_by_name(self) -> dict[str, list[ast.Call]]:
+        """{last word of what is called: the calls}."""
+        found: dict[str, list[ast.Call]] = {}
+        for node in self.of(ast.Call):
+            found.setdefault(last_word(node.func), []).append(node)
+        return found
+
+    @functools.cached_property
+    def returns(self) -> dict[Any, list[Any]]:
+        """{function: what it returns and yields}."""
+        found: dict[Any, list[Any]] = collections.defaultdict(list)
         for node in self.of(ast.Return, ast.Yield):
             function = self.around(node, (*FUNCTIONS, ast.Lambda))
             if function is not None:
-                self.returns[function].append(node.value if type(node) is ast.Return else node)
+                found[function].append(node.value if type(node) is ast.Return else node)
+        return found
+
+    @functools.cached_property
+    def unplaced(self) -> set[Any]:
+        """The nodes in f-strings, where this Python does not say where they stand."""
+        inside = self.of(ast.FormattedValue) if _MISPLACED else ()
+        return {each for node in inside for each in ast.walk(node.value)}
 
     def release(self) -> None:
         """Lets go of what refers to each other, so that memory is free without a collector."""
-        self._scopes.release()
+        if "_scopes" in self.__dict__:
+            self._scopes.release()
 
     @functools.cached_property
     def _starts(self) -> list[int]:
@@ -121,11 +129,6 @@ class Module:
         typed += [node.returns for node in self.of(*FUNCTIONS)]
         every = [each for node in typed if node is not None for each in ast.walk(node)]
         return [each for each in every if walks.text(each) is not None]
-
-    def of(self, *kinds: type) -> list[Any]:
-        """The nodes of some classes, each class's in the order of the text."""
-        nodes = [self._kinds.get(kind, []) for kind in kinds]
-        return nodes[0] if len(nodes) == 1 else [node for each in nodes for node in each]
 
     @property
     def imports(self) -> list[Any]:
@@ -147,9 +150,7 @@ class Module:
 
     def statement(self, node: Any) -> Any:
         """The statement that a node is, or is a part of."""
-        while node is not None and not isinstance(node, ast.stmt):
-            node = self._parents.get(node)
-        return node
+        return node if isinstance(node, ast.stmt) else self.around(node, ast.stmt)
 
     def scope(self, node: Any) -> scopes.Scope:
         """The scope that a node is in."""

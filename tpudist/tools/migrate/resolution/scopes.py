@@ -80,9 +80,6 @@ class Scope:
             for binding in self._found.pop(name, ()):
                 scope.bind(name, binding.node)
 
-    def __contains__(self, name: str) -> bool:
-        return bool(self[name])
-
     def __getitem__(self, name: str) -> list[Binding]:
         """The bindings that a name may mean here."""
         if name in self._elsewhere:
