@@ -18,6 +18,9 @@ for _name in ("TPUDIST_TPU", "TPUDIST_ALLOW_EAGER_RUN", "TPUDIST_DEVICE"):
 if os.environ.get("TPUDIST_TEST_DEVICE"):  # see tests/gpu
     os.environ["TPUDIST_DEVICE"] = os.environ["TPUDIST_TEST_DEVICE"]
 
+# What a TPU would refuse is told where a test asks for it.
+os.environ.setdefault(machine.TPU_CHECK, "off")
+
 # An error of a batching rule is one here: what steps aside for users fails a test.
 os.environ[machine.STRICT_BATCHING] = "1"
 

@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _FUNCTIONS = {
     "compile_step": "tpudist.tools.compile.step",
     "compile_graph": "tpudist.tools.compile.step",
+    "tpu_refusals": "tpudist.virtual.tpu_check.telling",
 }
 
 

@@ -17,8 +17,12 @@ TPU = "TPUDIST_TPU"
 #: Environment variable that, if it is 0, has the virtual TPU do every op once per replica.
 VECTORIZE = "TPUDIST_VECTORIZE"
 
-#: Environment variable that lets an error of a batching rule end the program; for tests.
+#: Environment variable that lets an error of a batching rule, or of a check, end the program; for
+#: tests.
 STRICT_BATCHING = "TPUDIST_STRICT_BATCHING"
+
+#: Environment variable that says what becomes of what a TPU would refuse: "warn", "error" or "off".
+TPU_CHECK = "TPUDIST_TPU_CHECK"
 
 #: Environment variable of TensorFlow's: whether ``tf.keras`` is the package ``tf_keras``
 #: (from 2.16 on), and what says so.

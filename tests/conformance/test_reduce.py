@@ -1,13 +1,14 @@
 """`reduce` over replicas, and over a batch dimension."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from tests.conformance.modes import MEAN, SUM, covers, number, per_replica
-from tpudist.errors import CollectiveError
+from tpudist.errors import ArgumentError, CollectiveError
 from tpudist.tfcompat import versions
 
 ROWS = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
@@ -39,6 +40,18 @@ def test_the_name_of_the_operation_is_checked(surface, mode, strategy, axis):
         return strategy.reduce("MEDIAN", value, axis=axis)
 
     with pytest.raises((KeyError, ValueError), match="MEDIAN"):
+        mode.evaluate(build)
+
+
+@pytest.mark.parametrize(
+    "operation, typed", [(SUM, "tf.distribute.ReduceOp.SUM"), ("MEAN", "'MEAN'")]
+)
+def test_swapped_arguments_are_told(surface, mode, strategy, operation, typed):
+    def build():
+        return strategy.reduce(per_replica(surface, strategy, ROWS), operation, axis=None)
+
+    instead = "Instead: strategy.reduce(%s, value, axis=None)" % typed
+    with pytest.raises(ArgumentError, match=re.escape(instead)):
         mode.evaluate(build)
 
 

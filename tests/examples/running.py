@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from tests import ROOT
+from tpudist import machine
 
 EXAMPLES = os.path.join(ROOT, "examples")
 
@@ -41,6 +42,7 @@ def python(*arguments, **options):
     """
     environ = {name: value for name, value in os.environ.items() if not name.startswith("TPU")}
     environ["PYTHONPATH"] = ROOT
+    environ[machine.TPU_CHECK] = "error"  # they run on TPUs: a line would be a false alarm
     return subprocess.run(
         [sys.executable, "-W", "ignore"] + list(arguments),
         env=environ,

@@ -129,3 +129,41 @@ def test_a_loss_for_each_row_beside_regularizers():
     )
     assert "scale_regularization_loss" in str(plain_failures.explained(ValueError(said)))
     assert plain_failures.explained(ValueError(said.replace("Regularizer", "other"))) is None
+
+
+PER_REPLICA = """
+    import tensorflow as tf
+
+    tpu = tf.distribute.cluster_resolver.TPUClusterResolver("virtual:2")
+    tf.tpu.experimental.initialize_tpu_system(tpu)
+    strategy = tf.distribute.experimental.TPUStrategy(tpu)
+
+    @tf.function
+    def step():
+        context = tf.distribute.get_replica_context
+        return strategy.run(lambda: context().replica_id_in_sync_group * 2)
+
+    value = step()
+    %s
+    """
+
+
+@second_generation
+@pytest.mark.parametrize(
+    "use, instead",
+    [
+        ("value.numpy()", "strategy.experimental_local_results(value)"),
+        ("value.shape", "strategy.experimental_local_results(value)"),
+        ("value[0]", "strategy.experimental_local_results(value)"),
+        ("value + 1", "strategy.experimental_local_results(value)"),
+        ("float(value)", "strategy.experimental_local_results(value)"),
+        ("tf.reduce_mean(value)", "strategy.experimental_local_results(value)"),
+        ("'%d' % value", "strategy.experimental_local_results(value)"),
+        ("strategy.reduce('SUM', value)", "value, axis=None)"),
+        ("strategy.reduce(value, 'SUM', axis=None)", "strategy.reduce('SUM', value, axis=None)"),
+    ],
+)
+def test_a_per_replica_value_as_one_tensor(use, instead, script, capsys):
+    assert runner.run(script(PER_REPLICA % use), era="2.2") == 1
+    error = capsys.readouterr().err
+    assert "Instead: " in error and instead in error.partition("Instead: ")[2], error

@@ -9,6 +9,7 @@ import tensorflow as tf
 from tpudist.core.system import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
+from tpudist.virtual import explanations
 
 batches = pytest.mark.skipif(not versions.TRACE_ONCE, reason="before 2.4 nothing is batched")
 
@@ -91,3 +92,24 @@ def test_run_explain_tells_it_after_the_script(tmp_path):
     script_said, told = done.stdout.split("trained\n")
     assert "replica (%s:" % script in told
     assert "%s:7: PrintV2 once per replica: it has an effect" % script in told
+
+
+def test_a_line_is_never_of_a_file_that_autograph_writes():
+    """Where TensorFlow does not map it to the user's, it is the line of the call."""
+    here = (__file__, 12, "run", "")
+    for name in ("__autograph_generated_fileab12cd34.py", "tmpab12cd34.py"):
+        op = type("Op", (), {"traceback": [here, ("/tmp/" + name, 5, "step", "")]})
+        assert explanations.place(op) == __file__ + ":12"
+
+
+@batches
+@pytest.mark.parametrize("rows, padded", [(5, 8), (8, None), (12, 16)])
+def test_a_batch_that_a_tpu_pads_is_told(rows, padded, strategy):
+    with explanations.recording() as recorded:
+        values = strategy.experimental_distribute_values_from_function(
+            lambda context: tf.zeros([rows, 3])
+        )
+        tf.function(lambda x: strategy.run(tf.reduce_sum, args=(x,)))(values)
+    line = "a batch of %d on each core: a TPU pads it to %s" % (rows, padded)
+    report = explanations.report(recorded)
+    assert (line in report) == (padded is not None), report

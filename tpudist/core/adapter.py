@@ -36,6 +36,7 @@ from tpudist.core.logical_devices import (
 )
 from tpudist.core.logical_devices import split_to_logical_devices as split_to_logical_devices
 from tpudist.core.replica_values import distribute_values as distribute_values
+from tpudist.core.replica_values import refuse_swapped
 from tpudist.core.replica_values import replica_ids as replica_ids
 from tpudist.core.replica_values import unwrap as unwrap
 from tpudist.tfcompat import distributed
@@ -185,8 +186,10 @@ def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> A
 
     Raises:
       CollectiveError: (a ValueError) components of different shapes and no axis.
+      ArgumentError: (a ValueError) the value comes first, and the reduction after it.
     """
     contexts.refuse_in_replica(strategy, "reduce")
+    refuse_swapped(reduce_op, value)
     if axis is None:
         return backend_of(strategy).reduce(reduce_op, value)
     return backend_of(strategy).reduce_along(reduce_op, value, axis)

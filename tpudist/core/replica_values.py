@@ -5,6 +5,7 @@ Called in cross-replica context, in a graph, a ``tf.function`` or eagerly.
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING
 
 from tpudist.core import contexts
@@ -60,6 +61,25 @@ def reduction(aggregation: Any, none_allowed: bool = False) -> Any:
         "values are reduced by SUM, MEAN or by keeping the first one",
         "tf.VariableAggregation.SUM, .MEAN or .ONLY_FIRST_REPLICA",
     )
+
+
+def refuse_swapped(operation: Any, value: Any) -> None:
+    """Refuses the arguments of ``reduce`` in the wrong order.
+
+    Args:
+      operation: the reduction, or what was given for it.
+      value: what is reduced.
+
+    Raises:
+      ArgumentError: (a ValueError) the value is a reduction, or its name.
+    """
+    if isinstance(value, (str, enum.Enum)):
+        raise ArgumentError(
+            "reduce(%s, %s)" % (type(operation).__name__, value),
+            "the reduction comes first, and then what is reduced",
+            "strategy.reduce(%s, value, axis=None)"
+            % (repr(value) if isinstance(value, str) else "tf.distribute.%s" % value),
+        )
 
 
 def unwrap(strategy: Strategy, value: Any) -> list[Any]:

@@ -31,6 +31,21 @@ _SAID = {
         "the optimizer itself, or the step in a TPUEstimator, tf.contrib.tpu.shard or "
         "tf.contrib.tpu.rewrite",
     ),
+    re.compile(
+        r"'PerReplica' object (has no attribute|is not)|\bPerReplica object while not inside|"
+        r"(operand type|argument|format).*\bPerReplica\b|convert a value \(PerReplica"
+    ): ScriptError(
+        "a per-replica value, such as strategy.run returns, is used as one tensor",
+        "it has a tensor for each replica",
+        "strategy.experimental_local_results(value), a tuple of these tensors; or "
+        "strategy.reduce(tf.distribute.ReduceOp.SUM, value, axis=None), their sum, or with MEAN "
+        "their mean",
+    ),
+    re.compile(r"\breduce\(\) missing 1 required positional argument: 'axis'"): ScriptError(
+        "strategy.reduce without an axis",
+        "with one, the rows of each replica's value are reduced too, and there is no default",
+        "strategy.reduce(tf.distribute.ReduceOp.SUM, value, axis=None), the sum over the replicas",
+    ),
     re.compile("Shapes must be equal rank.*AddN.*Regularizer", re.DOTALL): ScriptError(
         "compiled_loss(..., regularization_losses=...) of a loss with Reduction.NONE",
         "Keras adds a loss for each row and the scalars of the regularizers: plain Keras fails too",

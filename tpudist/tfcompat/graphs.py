@@ -436,6 +436,18 @@ def frames(op: Operation) -> list[Any]:
     ]
 
 
+def callers(op: Operation) -> list[str]:
+    """The names of the Python functions whose calls made an op, outermost first.
+
+    Args:
+      op: a ``tf.Operation``.
+    """
+    return [
+        frame.name if hasattr(frame, "name") else frame[2]
+        for frame in getattr(op, "traceback", None) or ()
+    ]
+
+
 def watched(graph: Graph) -> list[Any]:
     """The variables that a FuncGraph has read, in no order.
 

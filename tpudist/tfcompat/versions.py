@@ -98,6 +98,9 @@ LEARNING_PHASE_IS_OF_A_GRAPH = not _since("1.14")
 #: In eager mode Keras keeps it for one thread (2.2 and 2.3; ``_DummyEagerGraph`` of backend.py).
 LEARNING_PHASE_IS_OF_A_THREAD = _since("2.2") and not _since("2.4")
 
+#: With soft device placement TPUs run ops that XLA cannot compile on the host (tpu.py of 2.4).
+AUTOMATIC_OUTSIDE_COMPILATION = _since("2.4")
+
 #: ``tf.compat.v2`` exists (1.14).
 HAS_COMPAT_V2 = _since("1.14")
 

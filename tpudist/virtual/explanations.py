@@ -14,9 +14,9 @@ import tensorflow as tf
 from tpudist import machine
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Sequence
+    from typing import Any, Callable, Iterable, Iterator, Sequence
 
-    from tpudist.tfcompat.annotations import Extended, Graph, Operation
+    from tpudist.tfcompat.annotations import Extended, Graph, Operation, Tensor
 
 
 _LIBRARIES = tuple(
@@ -32,6 +32,9 @@ NOTHING_TRACED = (
 
 #: Matches the path of a file that AutoGraph writes.
 _AUTOGRAPH_FILE = re.compile(r"(^|[/\\\\])(tmp|__autograph_generated_file)\w{8}\.py$")
+
+#: TPUs compute so many rows at once.
+_ROWS = 8
 
 #: Ops that compute nothing, which are not counted.
 _NOT_COUNTED = ("Const", "NoOp", "Placeholder")
@@ -85,6 +88,7 @@ class Explanation:
       traced: number of ops of the trace.
       built: number of ops that were built for all replicas in their place.
       seconds: how long tracing and batching took.
+      batches: sizes of the first dimension of what each replica gets, of rank 2 at least.
     """
 
     def __init__(self, function: Any, count: int) -> None:
@@ -94,11 +98,26 @@ class Explanation:
         self.reason: str | None = None
         self.traced = self.built = 0
         self.seconds = 0.0
+        self.batches: set[int] = set()
         self._started = time.perf_counter()
 
     def restart(self) -> None:
         """Drops the counts: the ops are batched again from the start."""
         self.record, self.built = Record(), 0
+
+    def note_arguments(self, tensors: Iterable[Tensor]) -> None:
+        """Notes the batch sizes of what a replica gets."""
+        shapes = [tensor.shape.as_list() for tensor in tensors if tensor.shape.ndims is not None]
+        self.batches = {shape[0] for shape in shapes if len(shape) > 1 and shape[0]}
+
+    def hints(self) -> list[str]:
+        """Lines of text on what a TPU would make of it."""
+        return [
+            "  a batch of %d on each core: a TPU pads it to %d, which cost it the same"
+            % (size, size + -size % _ROWS)
+            for size in sorted(self.batches)
+            if size % _ROWS
+        ]
 
     def finish(self, graph: Graph) -> None:
         """Publishes the explanation, once the trace `graph` is batched, or cannot be."""
@@ -163,7 +182,7 @@ def place(op: Operation) -> str:
     """``file:line`` of the user's code that made `op`; ``?`` if there is none."""
     for frame in reversed(op.traceback or ()):
         file, line = _file_and_line(frame)[:2]
-        if not any(part in file for part in _LIBRARIES):
+        if not (any(part in file for part in _LIBRARIES) or _AUTOGRAPH_FILE.search(file)):
             return "%s:%d" % (file, line)
     return "?"
 
@@ -187,7 +206,8 @@ def _name(function: Any, ops: Sequence[Operation]) -> str:
 def report(explanations: Any) -> str:
     """Explanations as a str, each once: a tf.function is traced twice if it makes variables."""
     distinct = collections.OrderedDict((one.content_key(), one) for one in explanations)
-    return "\n".join(map(str, distinct.values())) or NOTHING_TRACED
+    lines = [line for one in distinct.values() for line in [str(one), *one.hints()]]
+    return "\n".join(lines) or NOTHING_TRACED
 
 
 @contextlib.contextmanager

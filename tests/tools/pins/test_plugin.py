@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tests.tools.pins import harness
+from tpudist import machine
 
 pytest_plugins = "pytester"
 
@@ -151,3 +152,17 @@ def test_installed_it_imports_nothing_heavy(tmp_path):
     )
     assert done.returncode == 0, done.stdout
     assert "pins" not in done.stdout
+
+
+def test_what_a_tpu_would_refuse_fails_if_it_is_asked_for(pytester, monkeypatch):
+    monkeypatch.setenv(machine.TPU_CHECK, "off")
+    pytester.makepyfile(
+        test_x="""
+        import os
+
+        def test_x():
+            assert os.environ["TPUDIST_TPU_CHECK"] == "error"
+        """
+    )
+    result = pytester.runpytest_inprocess("--tpu-check", "error")
+    result.assert_outcomes(passed=1)

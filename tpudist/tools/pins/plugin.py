@@ -1,4 +1,4 @@
-"""The pytest plugin: the ``pin`` fixture, its options, and pytest's last lines about pins.
+"""The pytest plugin: the ``pin`` fixture and its options, and ``--tpu-check``.
 
 Installed with tpudist, so it must cost others nothing: it imports the standard library
 and pytest, and the rest once a pin is used.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tpudist.machine import TPU_CHECK
 from tpudist.tools.pins import SUFFIX
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds ``--pins-update`` and ``--pins-record``."""
+    """Adds ``--pins-update``, ``--pins-record`` and ``--tpu-check``."""
     group = parser.getgroup("tpudist pins")
     group.addoption(
         "--pins-update",
@@ -38,6 +39,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=False,
         help="record every pin anew, on this TensorFlow release, and drop the unused ones",
     )
+    parser.getgroup("tpudist").addoption(
+        "--tpu-check",
+        choices=("warn", "error", "off"),
+        help="what becomes of what a TPU would refuse of the tests' steps; sets " + TPU_CHECK,
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Sets the variable that ``--tpu-check`` stands for, for this process and those it starts."""
+    if config.getoption("--tpu-check"):
+        os.environ[TPU_CHECK] = config.getoption("--tpu-check")
 
 
 @pytest.fixture

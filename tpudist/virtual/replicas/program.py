@@ -20,6 +20,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, graphs, nests, random_seeds, versions
 from tpudist.virtual import explanations
 from tpudist.virtual.replicas import merge, segment_calls, uniformity
+from tpudist.virtual.tpu_check import telling
 from tpudist.virtual.trace import arguments, dependencies, effects, function_graphs
 from tpudist.virtual.variables import splits, storage, stored_once
 
@@ -53,6 +54,8 @@ def run(
         splits.split_written(program.graph.get_operations())
         if not program.is_outdated():
             program.number_random_ops()
+            explanation.note_arguments(placeholder for placeholder, _ in program.arguments)
+            telling.check_program(program, results)
             results = segment_calls.build_calls(program, results)
             program.forget_lines()
             explanation.finish(program.graph)

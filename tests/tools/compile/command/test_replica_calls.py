@@ -31,6 +31,8 @@ def unfinished(found):
         ("def both(fn):\n  strategy.run(fn)", [(2, 0)]),
         ("def outer(fn):\n  return lambda x: strategy.run(fn, (x,))", [(2, 0)]),
         ("def outer(x):\n  def step(): pass\n  strategy.run(step, (x,))", [(3, 1)]),
+        ("for name, fn in steps:\n  strategy.run(fn)\n  strategy.run(step)", [(2, 0), (3, 1)]),
+        ("[tf.function(lambda: strategy.run(fn))() for fn in steps]", [(1, 0)]),
         ("session.run(train)\nsubprocess.run(command)\napp.run(main)\nsess.run([a])", []),
         ("runner.run('fast')\nrun(step)\nstrategy.reduce(SUM, x)", []),
     ],

@@ -36,6 +36,16 @@ def test_unsupported_ops_are_listed_at_once_with_their_lines(strategy):
     assert "input pipeline" in message and "outside of it" in message
 
 
+def test_a_shape_of_a_value_is_listed_with_them(strategy):
+    def step(x):
+        tf.print("loss", x)  # before
+        return tf.zeros([tf.cast(x[0], tf.int32)])  # shape
+
+    message = str(harness.refusal(strategy, step, tf.ones([4])))
+    assert harness.line(__file__, "before") + "StringFormat, PrintV2" in message
+    assert harness.line(__file__, "shape") + "Fill: a shape or an axis depends on" in message
+
+
 def test_functions_branches_and_loops_are_searched(strategy):
     @tf.function
     def nested(x):

@@ -49,6 +49,7 @@ _MODEL_METHODS = (
 _NO_STRATEGY = re.compile("sess|subprocess|asyncio|app$|estimator", re.IGNORECASE)
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_Loop = (ast.For, ast.AsyncFor, ast.comprehension)
 
 
 class _Stop(BaseException):
@@ -241,13 +242,19 @@ def _calls(tree: ast.AST, path: str) -> Iterator[Call]:
 def _with_parameters(
     tree: ast.AST, parameters: frozenset[str]
 ) -> Iterator[tuple[ast.Call, frozenset[str]]]:
-    """Yields each call with the parameters of the functions around it."""
+    """Yields each call with the names around it that may be any function.
+
+    These are the parameters of functions, and what loops and comprehensions go through.
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Call):
             yield node, parameters
         inner = parameters
         if isinstance(node, _Function):
             inner |= {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        for loop in getattr(node, "generators", [node]):
+            if isinstance(loop, _Loop):
+                inner |= {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
         yield from _with_parameters(node, inner)
 
 

@@ -1,4 +1,4 @@
-"""Lists the ops of a graph and of the functions it calls, with the user's lines of them.
+"""Finds the user's lines of the ops of a graph and of the functions it calls.
 
 Also reads the collectives and shardings of a traced step off them.
 """
@@ -11,7 +11,7 @@ import re
 import sysconfig
 import tempfile
 import traceback
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 import tensorflow as tf
 from tensorflow.compiler.xla import xla_data_pb2
@@ -20,15 +20,13 @@ from tpudist import machine
 from tpudist.tfcompat import graphs
 from tpudist.tools.compile import program
 from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import all_ops
 from tpudist.virtual.trace import collectives as kinds
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from tpudist.tools.compile.lowering.tracing import Step
 
-
-#: {type of op: names of its attributes that are functions}, filled when first used.
-_function_attributes: dict[str, list[str]] = {}
 
 #: Attribute of an imported graph, with {path of an op: "file:line"}.
 _LOCATIONS = "_tpudist_locations"
@@ -58,55 +56,6 @@ _LIBRARIES = tuple(
 _SAME_VALUE = ("Identity", "ReadVariableOp", "XlaSharding")
 
 
-def ops(
-    graph: tf.Graph, among: Iterable[tf.Operation] | None = None
-) -> Iterator[tuple[str, tf.Operation]]:
-    """Yields (path, op) of each op of a graph and of every function it calls.
-
-    Args:
-      graph: a ``tf.Graph``.
-      among: the ops of `graph` to yield, with the functions that they call; None for all.
-
-    Yields:
-      The names of the calling ops and of the op itself, joined by "/", and the op. The
-      ops of a function that is called twice are yielded twice, with both paths.
-    """
-    pending: list[tuple[str, tf.Graph, tuple[str, ...]]] = [("", graph, ())]
-    while pending:
-        prefix, current, callers = pending.pop()
-        listed = current.get_operations() if prefix or among is None else among
-        for op in listed:
-            yield prefix + op.name, op
-            pending += [
-                (prefix + op.name + "/", called, callers + (name,))
-                for name, called in _called(op, current)
-                if name not in callers
-            ]
-
-
-def _called(op: tf.Operation, graph: tf.Graph) -> list[tuple[str, tf.Graph]]:
-    """Returns (name, FuncGraph) of each function that an op calls."""
-    pairs = []
-    for attribute in _attributes_with_functions(op):
-        value = op.get_attr(attribute)
-        for function in value if isinstance(value, list) else [value]:
-            name = getattr(function, "name", "")
-            called = name and graphs.called(graph, name)
-            if called is not None:
-                pairs.append((name, called))
-    return pairs
-
-
-def _attributes_with_functions(op: tf.Operation) -> list[str]:
-    if op.type not in _function_attributes:
-        _function_attributes[op.type] = [
-            attribute.name
-            for attribute in op.op_def.attr
-            if attribute.type in ("func", "list(func)")
-        ]
-    return _function_attributes[op.type]
-
-
 def location(graph: tf.Graph, path: str, op: tf.Operation) -> str:
     """Returns "file:line" of the user's code that created an op, "" if no such code did.
 
@@ -114,7 +63,7 @@ def location(graph: tf.Graph, path: str, op: tf.Operation) -> str:
 
     Args:
       graph: the FuncGraph of the step.
-      path, op: as :func:`ops` yields them.
+      path, op: as :func:`all_ops.ops` yields them.
     """
     known = getattr(graph, _LOCATIONS, None)
     if known is not None:
@@ -183,7 +132,7 @@ def collectives(
     A collective in a loop counts once, one in a function once for each call.
 
     Args:
-      graph, among: as for :func:`ops`.
+      graph, among: as for :func:`all_ops.ops`.
     """
     return tuple(
         program.Collective(
@@ -192,7 +141,7 @@ def collectives(
             shape(op.inputs[0]),
             location(graph, path, op),
         )
-        for path, op in ops(graph, among)
+        for path, op in all_ops.ops(graph, among)
         if op.type in kinds.OPS
     )
 
@@ -207,7 +156,7 @@ def shardings(
     Args:
       step: a `tracing.Step`; its arguments are the first parameters of the
         program, its variables the rest.
-      among: as for :func:`ops`.
+      among: as for :func:`all_ops.ops`.
     """
     if step.partitions == 1:
         return ()
@@ -215,7 +164,7 @@ def shardings(
     inputs += [each for each in step.inputs if each.placeholder.dtype == tf.resource]
     index = IdentityMap((each.placeholder, i) for i, each in enumerate(inputs))
     annotated = []
-    for path, op in ops(step.graph, among):
+    for path, op in all_ops.ops(step.graph, among):
         annotation = _annotation(op)
         if annotation is not None:
             parameter = index.get(_source(op))

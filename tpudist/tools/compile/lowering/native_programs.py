@@ -15,6 +15,7 @@ import tensorflow as tf
 from tpudist.errors import CompileError
 from tpudist.tfcompat import functions, graphs
 from tpudist.tools.compile.lowering import graph_ops, step_message, symbolic_replicas, tracing
+from tpudist.virtual.trace import all_ops
 
 #: The attribute that names the program of an op.
 _CLUSTER = "_tpu_replicate"
@@ -41,7 +42,7 @@ def messages(graph: tf.Graph) -> list[dict[str, Any]]:
         known shape.
     """
     programs: dict[tuple[Any, Any], list[Any]] = collections.OrderedDict()
-    for _, op in graph_ops.ops(graph):
+    for _, op in all_ops.ops(graph):
         cluster = _attribute(op, _CLUSTER)
         if cluster is not None:
             ops = programs.setdefault((op.graph, cluster), [])

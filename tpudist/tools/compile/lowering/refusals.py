@@ -20,6 +20,8 @@ from tpudist.errors import CompileError
 from tpudist.tfcompat import graphs, versions
 from tpudist.tools.compile.lowering import graph_ops
 from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.tpu_check import causes, table
+from tpudist.virtual.trace import all_ops
 
 if TYPE_CHECKING:
     from tpudist.tools.compile.lowering.tracing import Call, Step
@@ -29,32 +31,15 @@ _DEVICE = "XLA_CPU_JIT"
 #: Ops that are lowered without a kernel.
 _WITHOUT_KERNEL = ("NoOp", "Placeholder", "Const", "_Arg", "_Retval")
 
-_NO_PYTHON = "a TPU calls no Python: move it to the input pipeline, or write it with TensorFlow ops"
 _OUTSIDE = "do it with what the step returns, outside of it"
 _NO_STRINGS = "a TPU has no strings: make it numbers in the input pipeline"
 
-#: What to do about the ops that are common in legacy steps.
+#: What to do about ops that a TPU's host can do, which this compiler is not asked for.
 _INSTEAD = {
-    "PyFunc": _NO_PYTHON,
-    "EagerPyFunc": _NO_PYTHON,
-    "PyFuncStateless": _NO_PYTHON,
-    "Print": _OUTSIDE,
-    "PrintV2": _OUTSIDE,
-    "Timestamp": _OUTSIDE,
-    "WriteSummary": _OUTSIDE,
-    "WriteScalarSummary": _OUTSIDE,
-    "WriteHistogramSummary": _OUTSIDE,
-    "WriteImageSummary": _OUTSIDE,
-    "StringFormat": _NO_STRINGS,
-    "AsString": _NO_STRINGS,
-    "StringJoin": _NO_STRINGS,
-    "StringToNumber": _NO_STRINGS,
-    "StringToHashBucketFast": _NO_STRINGS,
-    "DecodeJpeg": _NO_STRINGS,
-    "IteratorGetNext": "pass the batch to the step as an argument",
-    "LookupTableFindV2": "look it up in the input pipeline",
-    "CropAndResize": "tf.image.resize of slices, or in the input pipeline",
-    "SparseTensorDenseMatMul": "tf.sparse.to_dense first, or tf.gather and a sum",
+    **dict.fromkeys(("Print", "PrintV2", "Timestamp", "WriteSummary"), _OUTSIDE),
+    **dict.fromkeys(("WriteScalarSummary", "WriteHistogramSummary", "WriteImageSummary"), _OUTSIDE),
+    **dict.fromkeys(("StringFormat", "AsString", "StringJoin", "StringToNumber"), _NO_STRINGS),
+    **dict.fromkeys(("StringToHashBucketFast", "DecodeJpeg"), _NO_STRINGS),
 }
 _OTHERWISE = "do it outside of the step, or with other ops"
 
@@ -72,6 +57,7 @@ def refuse_unsupported(graph: tf.Graph) -> None:
     """
     lines = _lines(graph)
     if lines:
+        lines += causes.of_values(graph)
         raise CompileError(
             "%d line(s) of the step cannot be compiled for a TPU:\n  %s"
             % (len(lines), "\n  ".join(lines)),
@@ -83,15 +69,20 @@ def refuse_unsupported(graph: tf.Graph) -> None:
 def _lines(graph: tf.Graph) -> list[str]:
     """Returns a line of text for each line of code with ops that XLA cannot compile."""
     unsupported: dict[tuple[str, str], list[str]] = collections.OrderedDict()
-    for path, op in graph_ops.ops(graph):
+    for path, op in all_ops.ops(graph):
         why = _why_unsupported(op)
         if why:
             kinds = unsupported.setdefault((graph_ops.location(graph, path, op) or path, why), [])
             kinds += [op.type] if op.type not in kinds else []
     return [
-        "%s: %s: %s; %s" % (place, ", ".join(kinds), why, _INSTEAD.get(kinds[-1], _OTHERWISE))
+        "%s: %s: %s; %s" % (place, ", ".join(kinds), why, _instead(kinds[-1]))
         for (place, why), kinds in unsupported.items()
     ]
+
+
+def _instead(kind: str) -> str:
+    told = table.ADVICE.get(kind)
+    return _INSTEAD.get(kind) or (told[1] if told else _OTHERWISE)
 
 
 def tracing_error(graph: tf.Graph, error: Exception, call: Call) -> CompileError:
@@ -137,7 +128,7 @@ def lowering_error(step: Step, error: Exception) -> CompileError:
     names = re.findall(r"\{\{node ([^}]+)\}\}", message)
     lines = {
         name: graph_ops.location(graph, path, op)
-        for path, op in graph_ops.ops(graph)
+        for path, op in all_ops.ops(graph)
         for name in names
         if path == name or op.name == name
     }
@@ -173,7 +164,7 @@ def _why_unsupported(op: tf.Operation) -> str:
     """Returns why XLA cannot compile an op, "" if it can."""
     if op.type in _WITHOUT_KERNEL:
         return ""
-    kernels = _kernels(op.type)
+    kernels = xla_kernels(op.type)
     if not kernels:
         return "no XLA kernel"
     if not any(_fits(kernel, op) for kernel in kernels):
@@ -184,13 +175,18 @@ def _why_unsupported(op: tf.Operation) -> str:
 
 
 @functools.lru_cache(maxsize=None)
-def _kernels(kind: str) -> list[Any]:
-    _register_kernels()
+def xla_kernels(kind: str) -> list[Any]:
+    """Returns XLA's kernels of a type of op in this TensorFlow.
+
+    Args:
+      kind: the type.
+    """
+    register_kernels()
     return [kernel for kernel in graphs.kernels_of(kind) if kernel.device_type == _DEVICE]
 
 
 @functools.lru_cache(maxsize=None)
-def _register_kernels() -> None:
+def register_kernels() -> None:
     """Makes TensorFlow register XLA's kernels, which it does when it first lowers a function."""
     with graphs.eager():
         tf.function(lambda x: x, jit_compile=True).experimental_get_compiler_ir(tf.zeros([]))(
@@ -270,7 +266,7 @@ def _error_of_needed_value(step: Step, message: str) -> CompileError | None:
     if not match:
         return None
     number, name = int(match.group(1)), match.group(2)
-    ops = dict(graph_ops.ops(step.graph))
+    ops = dict(all_ops.ops(step.graph))
     paths = [path for path in ops if ("/" + path).endswith("/" + name)]
     paths += [path for path, op in ops.items() if ("/" + name).endswith("/" + op.name)]
     if not paths:
@@ -288,7 +284,7 @@ def line_of_need(step: Step, names: Iterable[str]) -> str:
       step: a `tracing.Step`.
       names: of the inputs, as for :func:`needed_value_error`.
     """
-    ops = dict(graph_ops.ops(step.graph))
+    ops = dict(all_ops.ops(step.graph))
     for path, op in ops.items():
         for number in _CONSTANT_INPUTS.get(op.type, ()):
             if set(_sources(step, ops, path, op.inputs[number])) & set(names):

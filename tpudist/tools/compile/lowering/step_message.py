@@ -22,6 +22,7 @@ from tpudist.errors import CompileError
 from tpudist.tfcompat import functions, graphs, versions
 from tpudist.tools.compile import program
 from tpudist.tools.compile.lowering import graph_ops, symbolic_replicas, to_hlo, tracing
+from tpudist.virtual.trace import all_ops
 
 #: Version of the message.
 FORMAT = 1
@@ -111,7 +112,7 @@ def message_of_ops(
 def _locations(graph: tf.Graph, among: Iterable[tf.Operation] | None) -> dict[str, str]:
     """Returns {path of an op: "file:line" of the user's code}."""
     locations: dict[str, str] = {}
-    for path, op in graph_ops.ops(graph, among):
+    for path, op in all_ops.ops(graph, among):
         locations.setdefault(path, graph_ops.location(graph, path, op))
     return {path: line for path, line in locations.items() if line}
 

@@ -21,6 +21,7 @@ from tpudist.tools.compile import program
 from tpudist.tools.compile.hlo import messages, normal_form
 from tpudist.tools.compile.lowering import graph_ops, refusals
 from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import all_ops
 
 if TYPE_CHECKING:
     from tpudist.tools.compile.hlo.messages import HloModule
@@ -186,7 +187,7 @@ def _locations(graph: tf.Graph, module: HloModule) -> dict[str, str]:
     """Returns {op_name of the module: "file:line"}."""
     ops: dict[str, tf.Operation] = {}
     path_of_name: dict[str, str] = {}
-    for path, op in graph_ops.ops(graph):
+    for path, op in all_ops.ops(graph):
         ops.setdefault(path, op)
         path_of_name.setdefault(op.name, path)
     names = {

@@ -11,9 +11,9 @@ import tensorflow as tf
 from tpudist.errors import CompileError, TpudistError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.tools.compile.arguments import Spec
-from tpudist.tools.compile.lowering import graph_ops, refusals, symbolic_replicas
+from tpudist.tools.compile.lowering import refusals, symbolic_replicas
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import function_graphs
+from tpudist.virtual.trace import all_ops, function_graphs
 from tpudist.virtual.variables import stored_once
 
 #: Types of values that error messages show.
@@ -214,7 +214,7 @@ def _joined(name: str, path: str) -> str:
 
 def _variables_by_handle(graph: tf.Graph) -> Any:
     """Returns {handle: variable} for the variables of a graph and its functions."""
-    all_graphs = IdentityMap.of([graph] + [op.graph for _, op in graph_ops.ops(graph)])
+    all_graphs = IdentityMap.of([graph] + [op.graph for _, op in all_ops.ops(graph)])
     return IdentityMap(
         (variable.handle, variable)
         for each in all_graphs

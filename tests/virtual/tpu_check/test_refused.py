@@ -1,0 +1,125 @@
+"""Cases that people try on a TPU: what the virtual TPU tells of them, and what libtpu says."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import tpudist
+from tests.helpers.generations import second_generation
+from tests.virtual import harness
+from tpudist.errors import CompileError
+from tpudist.tfcompat import versions
+
+pytestmark = second_generation
+
+TABLE = []
+
+
+def _looked_up(x):
+    if not TABLE:
+        with tf.init_scope():
+            pairs = tf.lookup.KeyValueTensorInitializer(
+                tf.constant([1, 2], tf.int64), tf.constant([5, 6], tf.int64)
+            )
+            TABLE.append(tf.lookup.StaticHashTable(pairs, -1))
+    return TABLE[0].lookup(tf.cast(x, tf.int64))
+
+
+def _printed(x):
+    tf.print("hello", x[0])
+    return x
+
+
+def _asserted(x):
+    tf.debugging.assert_equal(x, x)
+    return x
+
+
+def _ragged(x):
+    return tf.ragged.constant([[1.0, 2.0], [3.0]]).to_tensor() * x[0]
+
+
+def _intersection(x):
+    sets = [tf.cast(tf.stack([x]), tf.int32), tf.constant([[2, 3]])]
+    return tf.sets.intersection(*sets).values
+
+
+def _distance(x):
+    sparse = [tf.sparse.from_dense(tf.cast([x, x], tf.int32)) for _ in range(2)]
+    return tf.edit_distance(*sparse)
+
+
+def _sparse_product(x):
+    return tf.sparse.sparse_dense_matmul(tf.sparse.from_dense(tf.eye(4)), x[:, None])
+
+
+def _suppressed(x):
+    return tf.image.non_max_suppression(tf.ones([4, 4]), x, 3)
+
+
+#: {case: (function, the types of ops that are told, None for no line)}
+CASES = {
+    "py_function": (lambda x: tf.py_function(lambda a: a * 2, [x], tf.float32), "EagerPyFunc"),
+    "numpy_function": (lambda x: tf.numpy_function(np.sort, [x], tf.float32), "PyFunc"),
+    "string_literal": (lambda x: tf.strings.length("abc") + tf.cast(x, tf.int32), "StringLength"),
+    "as_string": (lambda x: tf.strings.length(tf.strings.as_string(x)), "AsString, StringLength"),
+    "decode_png": (lambda x: tf.io.decode_png(tf.io.read_file("image.png")), "ReadFile"),
+    "hash_table": (_looked_up, "LookupTableFindV2"),
+    "ragged": (_ragged, "RaggedTensorToTensor"),
+    "sparse_mm": (_sparse_product, "SparseTensorDenseMatMul"),
+    "sets": (_intersection, "DenseToDenseSetOperation"),
+    "edit_distance": (_distance, "EditDistance"),
+    "print": (_printed, "StringFormat, PrintV2"),
+    "complex128": (lambda x: tf.math.abs(tf.cast(x, tf.complex128)), "Cast"),
+    "shape_of_a_value": (
+        lambda x: tf.reshape(tf.range(tf.cast(x[0], tf.int32) * 2), [2, -1]),
+        "Range",
+    ),
+    "random_shape": (lambda x: tf.zeros([tf.cast(tf.random.uniform([]), tf.int32) + 1]), "Fill"),
+    "unique": (lambda x: tf.unique(x)[0], None),
+    "where": (lambda x: tf.where(x > 1.0), None),
+    "boolean_mask": (lambda x: tf.boolean_mask(x, x > 1.0), None),
+    "nms": (_suppressed, None),
+    "bincount": (lambda x: tf.math.bincount(tf.constant([1, 1, 2]), dtype=tf.float32) * x[0], None),
+    "uint16": (lambda x: tf.cast(tf.cast(x, tf.uint16), tf.float32) + x, None),
+    "float64_svd": (lambda x: tf.linalg.svd(tf.linalg.diag(tf.cast(x, tf.float64)))[0], None),
+    "shape_of_a_tensor": (lambda x: tf.reshape(x, [tf.shape(x)[0] // 2, -1]), None),
+    "assertion": (_asserted, None),
+    "unused_string": (lambda x: (tf.strings.as_string(x), x)[1], None),
+}
+
+#: Cases of which ``compile_step`` says something else than TensorFlow does on a TPU, and why.
+DIFFERS = {
+    "complex128": "libtpu gets HLO; TensorFlow has no kernels but for kTpuAllTypes (tpu_defs.h)",
+    "unused_string": "it lists every op that it traces; TensorFlow prunes what nothing needs",
+}
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_is_told_as_on_a_tpu(name, strategy, lines):
+    fn, op_types = CASES[name]
+    values = np.array([[3.0, 1.0, 2.0, 1.0]] * harness.CORES, np.float32)
+    harness.graph(lambda x: strategy.run(fn, args=(x,))).get_concrete_function(
+        harness.distributed(strategy, values)
+    )
+    found = lines()
+    if op_types is None:
+        assert found == []
+    else:
+        assert op_types in ": ".join(found), found
+        assert all(line.startswith(__file__ + ":") for line in found), found
+
+
+@pytest.mark.slow
+@pytest.mark.proof
+@pytest.mark.skipif(not versions.LOWERS_SPECS, reason="values are compiled in before 2.12")
+@pytest.mark.parametrize("name", sorted(set(CASES) - set(DIFFERS)))
+def test_the_compiler_agrees(name, strategy):
+    pytest.importorskip("libtpu")
+    fn, op_types = CASES[name]
+    try:
+        report = tpudist.compile_step(strategy, fn, [tf.TensorSpec([4])], fast=True)
+        assert report.ok, report.failure
+        assert op_types is None
+    except CompileError as error:
+        assert op_types, error

@@ -1,0 +1,216 @@
+"""Finds what a TPU would refuse of a traced replica function.
+
+Nothing is told of what native TPUs do not run on the TPU:
+
+* ops that nothing needs: no result, and no op with an effect. They are pruned.
+* what is built in ``tpu.outside_compilation``: the host runs it
+  (tensorflow/python/tpu/tpu_replication.py).
+* ops that a TPU drops: ``Assert``, whose XLA kernel does nothing, and those of TensorFlow 1's
+  summaries and ``tf.Print`` (``_UNSUPPORTED_OPS`` of the same file: a warning, no error).
+* from 2.4 on, if the program has set soft device placement, every op without a kernel: the host
+  runs it (``allow_soft_placement`` in tensorflow/python/tpu/tpu.py;
+  compiler/mlir/tensorflow/transforms/mark_ops_for_outside_compilation.cc). This holds for
+  ``tf.print`` and ``tf.summary`` too, which without it "isn't compilable for TPU device".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions, graphs, random_seeds, versions
+from tpudist.virtual import explanations
+from tpudist.virtual.tpu_check import table
+from tpudist.virtual.trace import all_ops
+
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Iterator, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
+
+#: Ops with an effect that a TPU drops.
+_DROPPED = frozenset(
+    "Assert AudioSummary AudioSummaryV2 HistogramSummary ImageSummary MergeSummary Print "
+    "ScalarSummary TensorSummary TensorSummaryV2".split()
+)
+
+#: Ops whose strings are no cause: where they come from, or go to, is.
+_PASS_STRINGS = frozenset("Const Identity IdentityN Placeholder PlaceholderWithDefault".split())
+
+#: Ops whose results XLA knows when it compiles, whatever their inputs are.
+_KNOWN = frozenset(
+    "Const Shape ShapeN Size Rank VariableShape TensorListLength TensorListElementShape".split()
+)
+
+#: Ops of loops and branches: what comes out of them is not looked for.
+_FLOW = frozenset("Enter Exit LoopCond Merge NextIteration Switch".split())
+
+#: Ops whose results XLA does not know when it compiles.
+_UNKNOWN = frozenset("IteratorGetNext IteratorGetNextSync ReadVariableOp".split())
+
+
+#: How a reason begins that is about a value, and not about an op.
+_OF_VALUE = "a shape or an axis depends on a value"
+
+
+class Cause(NamedTuple):
+    """One reason why a TPU would refuse a replica function.
+
+    Args:
+      place: "file:line" of the user's code, "?" if unknown.
+      op_types: the types of the ops there, a tuple of str.
+      why: why a TPU refuses them.
+      instead: what to type instead.
+    """
+
+    place: str
+    op_types: tuple[str, ...]
+    why: str
+    instead: str
+
+    def __str__(self) -> str:
+        return "%s: %s: %s; %s" % (self.place, ", ".join(self.op_types), self.why, self.instead)
+
+
+def of(
+    ops: Sequence[Operation], results: Iterable[Tensor], sources: Mapping[int, Any]
+) -> list[Cause]:
+    """Returns the causes in a trace, in its order; ops of one line are one.
+
+    Args:
+      ops: of the trace, all of one graph.
+      results: tensors that are needed outside of it.
+      sources: {id of a placeholder: the tensors that it stands for}; captured ones are found.
+    """
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for op, why, instead in _Finder(sources).find(ops, results):
+        types = grouped.setdefault((explanations.place(op), why, instead), [])
+        types += [op.type] if op.type not in types else []
+    return [
+        Cause(place, tuple(types), why, instead) for (place, why, instead), types in grouped.items()
+    ]
+
+
+def of_values(graph: Graph) -> list[str]:
+    """Returns a line for each shape or axis of a function graph that depends on a value."""
+    found = of(graph.get_operations(), graph.outputs, {})
+    return [str(cause) for cause in found if cause.why.startswith(_OF_VALUE)]
+
+
+class _Finder:
+    """Finds the ops of a trace, and of the functions that it calls, that a TPU refuses."""
+
+    def __init__(self, sources: Mapping[int, Any]) -> None:
+        self._table = table.tpu_ops()
+        self._sources = sources
+        self._seen: set[str] = set()
+        self._called: list[Graph] = []
+        # In a trace it is False unless the program has set it.
+        self._host_helps = (
+            versions.AUTOMATIC_OUTSIDE_COMPILATION and tf.config.get_soft_device_placement()
+        )
+
+    def find(
+        self, ops: Sequence[Operation], results: Iterable[Tensor]
+    ) -> Iterator[tuple[Operation, str, str]]:
+        """Yields (op, why, instead) of each op that is refused.
+
+        Args:
+          ops, results: as for :func:`of`.
+        """
+        found = []
+        for op in ops:
+            reason = self._reason(op)
+            if reason:
+                found.append((op, (op, *reason)))
+            for name, graph in all_ops.called(op, op.graph):
+                if name not in self._seen:
+                    self._seen.add(name)
+                    self._called.append(graph)
+                    inside = self.find(graph.get_operations(), graph.outputs)
+                    found += [(op, each) for each in inside]
+        needed = _needed(ops, results) if found else ()
+        for op, refused in found:
+            if op in needed and not _is_outside(op):
+                yield refused
+
+    def _reason(self, op: Operation) -> tuple[str, str] | None:
+        """Returns (why, instead) if a TPU refuses an op, else None."""
+        kind = op.type
+        dtypes = {tensor.dtype.base_dtype.name for tensor in op.outputs}
+        if kind in self._table.refused and kind not in _DROPPED:
+            strings = "string" in dtypes or any(each.dtype == tf.string for each in op.inputs)
+            return None if self._host_helps else table.advice(kind, strings)
+        if not dtypes <= self._table.dtypes:
+            return self._reason_of_dtype(kind, sorted(dtypes - self._table.dtypes)[0])
+        for number in self._table.constants.get(kind, ()):
+            source = self._unknown_source(op.inputs[number])
+            if source is not None:
+                return _reason_of_value(source)
+        return None
+
+    def _reason_of_dtype(self, kind: str, dtype: str) -> tuple[str, str] | None:
+        if dtype == "string":
+            helped = self._host_helps or kind in _PASS_STRINGS
+            return None if helped else table.advice("", has_strings=True)
+        other = "complex64" if dtype.startswith("complex") else "float32 or int32"
+        return "a TPU has no %s" % dtype, "a dtype that it has, such as %s" % other
+
+    def _unknown_source(self, tensor: Tensor) -> Any:
+        """Returns the op of a value that a tensor depends on and XLA does not know, else None.
+
+        What a function takes from its caller, and what it returns, is not looked for.
+        """
+        if tensor.op.type == "Const":
+            return None
+        pending, seen = [tensor], set()
+        while pending:
+            tensor = pending.pop()
+            op = tensor.op
+            if op in seen or op.type in _KNOWN:
+                continue
+            seen.add(op)
+            if op.type in _UNKNOWN or random_seeds.is_random(op):
+                return op
+            if op.type == "Placeholder":
+                stands_for = self._stands_for(tensor)
+                if not stands_for and not any(op.graph is each for each in self._called):
+                    return op
+                pending += stands_for
+            elif op.type not in _FLOW and not all_ops.called(op, op.graph):
+                pending += op.inputs
+        return None
+
+    def _stands_for(self, placeholder: Tensor) -> Any:
+        """Returns the tensors outside that a placeholder stands for, [] if it is an input."""
+        if id(placeholder) in self._sources:
+            outer = self._sources[id(placeholder)]
+        else:
+            outer = [functions.captured(placeholder)]
+        return [each for each in outer if not graphs.is_eager(each) and each is not placeholder]
+
+
+def _reason_of_value(source: Operation) -> tuple[str, str]:
+    return (
+        "%s that only the run knows (%s)" % (_OF_VALUE, source.name),
+        "a Python number, or a shape that is known while tracing",
+    )
+
+
+def _needed(ops: Sequence[Operation], results: Iterable[Tensor]) -> set[Any]:
+    """Returns the ops that results, or ops with an effect, take something from."""
+    pending = [tensor.op for tensor in results]
+    pending += [op for op in ops if functions.is_stateful(op) and op.type not in _DROPPED]
+    needed: set[Any] = set()
+    while pending:
+        op = pending.pop()
+        if op not in needed:
+            needed.add(op)
+            pending += [tensor.op for tensor in op.inputs]
+    return needed
+
+
+def _is_outside(op: Operation) -> bool:
+    """Whether an op was built in ``tpu.outside_compilation``."""
+    return any(name.startswith("outside_compilation") for name in graphs.callers(op))

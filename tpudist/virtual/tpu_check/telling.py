@@ -1,0 +1,116 @@
+"""Tells the causes that :mod:`causes` finds: on stderr, as an error, or as a list."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from tpudist import machine
+from tpudist.errors import ArgumentError, CompileError
+from tpudist.tfcompat import distributed, nests
+from tpudist.virtual.tpu_check import causes
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence
+
+    from tpudist.tfcompat.annotations import Operation
+    from tpudist.virtual.annotations import Program
+
+_MODES = ("warn", "error", "off")
+
+#: What was found in this process, each once, in order.
+_told: dict[causes.Cause, None] = {}
+
+
+def tpu_refusals() -> list[causes.Cause]:
+    """Returns what a TPU would refuse of the replica functions that were traced so far.
+
+    Context: any; nothing is traced. Implements no page: it is tpudist's own.
+
+    Returns:
+      A list of `Cause`, each once, in the order in which they were found. Each has ``place``
+      ("file:line"), ``op_types`` (a tuple of str), ``why`` and ``instead``; `str` of it is a line.
+      It is empty if TPUDIST_TPU_CHECK is "off".
+    """
+    return list(_told)
+
+
+def check_program(program: Program, results: Any) -> None:
+    """Tells what a TPU would refuse of a traced program.
+
+    Args:
+      program: the `Program`, whose replica function has been traced.
+      results: what the function returned.
+
+    Raises:
+      CompileError: (a RuntimeError) there is something, and TPUDIST_TPU_CHECK is "error".
+    """
+    if _mode() != "off":
+        _tell(lambda: _causes_of_program(program, results))
+
+
+def check_ops(ops: Sequence[Operation], results: Any) -> None:
+    """Tells what a TPU would refuse of replicas that were traced one by one.
+
+    Args:
+      ops: the ops of all replicas, in one graph.
+      results: what the replicas returned.
+
+    Raises:
+      CompileError: as :func:`check_program`.
+    """
+    if ops and _mode() != "off":
+        _tell(lambda: causes.of(ops, _tensors(results, ops[0].graph), {}))
+
+
+def _causes_of_program(program: Program, results: Any) -> list[causes.Cause]:
+    sources = {id(placeholder): outer for placeholder, outer in program.arguments}
+    needed = [results, [value for value, _ in program.deliveries]]
+    for merge in program.merges:
+        sources.update((id(placeholder), [source]) for placeholder, source, _ in merge.inputs)
+        sources.update((id(placeholder), tensors) for placeholder, tensors in merge.results)
+        needed += [source for _, source, _ in merge.inputs]
+    graphs = [(program.graph, needed)]
+    graphs += [(merge.graph, [each for _, each in merge.results]) for merge in program.merges]
+    return [
+        cause
+        for graph, nest in graphs
+        for cause in causes.of(graph.get_operations(), _tensors(nest, graph), sources)
+    ]
+
+
+def _mode() -> str:
+    mode = os.environ.get(machine.TPU_CHECK) or "warn"
+    if mode in _MODES:
+        return mode
+    raise ArgumentError(
+        "%s=%s" % (machine.TPU_CHECK, mode), "it is one of %s" % ", ".join(_MODES), "warn"
+    )
+
+
+def _tensors(nest: Any, graph: Any) -> list[Any]:
+    """Returns the tensors of a graph that are in a nest of tensors and distributed values."""
+    parts = [part for leaf in nests.flatten(nest) for part in distributed.components(leaf)]
+    flat = distributed.flatten(parts)
+    return [each for each in flat if getattr(each, "graph", None) is graph and hasattr(each, "op")]
+
+
+def _tell(find: Callable[[], list[causes.Cause]]) -> None:
+    """Tells the causes that a function finds; if it fails, the program runs on."""
+    try:
+        found = find()
+    except Exception:  # of whatever kind: the check may not stop a program
+        if os.environ.get(machine.STRICT_BATCHING) == "1":
+            raise
+        return
+    if found and _mode() == "error":
+        raise CompileError(
+            "a TPU would refuse this replica function:\n  %s" % "\n  ".join(map(str, found)),
+            "%s=error ends the program there" % machine.TPU_CHECK,
+            "what each line says, or %s=warn" % machine.TPU_CHECK,
+        )
+    for cause in found:
+        if cause not in _told:
+            _told[cause] = None
+            print(cause, file=sys.stderr)
