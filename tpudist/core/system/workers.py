@@ -28,7 +28,7 @@ def virtual() -> virtual_system.VirtualSystem | None:
     """The virtual TPU that is started, or that TPUDIST_TPU names; None without one."""
     name = os.environ.get(machine.TPU)
     if cluster.started() is None and virtual_system.is_virtual(name):
-        return virtual_system.parse(name)
+        return cluster.described(name)
     return cluster.started()
 
 

@@ -1,0 +1,27 @@
+"""What is refused of GPUs and logical CPUs as cores; `tests.helpers.cores` runs the rest on them."""
+
+import pytest
+import tensorflow as tf
+
+from tests.conformance import modes
+from tpudist.core.system import cluster
+from tpudist.errors import ArgumentError, TPUNameError
+from tpudist.tfcompat import devices
+
+
+@pytest.mark.skipif(devices.gpus() > 0, reason="there are GPUs")
+def test_there_is_no_gpu():
+    with pytest.raises(TPUNameError, match="TensorFlow sees none.*cpus:8"):
+        cluster.TPUClusterResolver("gpus")
+
+
+def test_there_are_fewer_gpus(surface):
+    with pytest.raises(ArgumentError, match="TensorFlow sees .* GPU.*cpus:64"):
+        surface.strategy_class(cluster.TPUClusterResolver("gpus:64"))
+
+
+@pytest.mark.skipif(not hasattr(tf, "function"), reason="there only a Session divides the CPU")
+def test_tensorflow_has_been_used_before():
+    assert tf.constant(1.0) is not None
+    with pytest.raises(ArgumentError, match="after TensorFlow has been used.*before the first"):
+        modes.V2_2.strategy_class(cluster.TPUClusterResolver("cpus:64"))
