@@ -1,4 +1,4 @@
-"""What is refused of GPUs and logical CPUs as cores; `tests.helpers.cores` runs the rest on them."""
+"""What is refused of GPUs and CPUs as cores; `tests.helpers.cores` runs the rest on them."""
 
 import pytest
 import tensorflow as tf
