@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests import ROOT
-from tests.helpers import differences
+from tests.helpers import cores, differences
 from tpudist import machine
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -17,6 +17,11 @@ for _name in ("TPUDIST_TPU", "TPUDIST_ALLOW_EAGER_RUN", "TPUDIST_DEVICE"):
     os.environ.pop(_name, None)
 if os.environ.get("TPUDIST_TEST_DEVICE"):  # see tests/gpu
     os.environ["TPUDIST_DEVICE"] = os.environ["TPUDIST_TEST_DEVICE"]
+
+if cores.KIND == "cpus":  # a process divides its CPU once
+    from tpudist.tfcompat import devices
+
+    devices.provided("CPU", 8)
 
 # What a TPU would refuse is told where a test asks for it.
 os.environ.setdefault(machine.TPU_CHECK, "off")
@@ -66,13 +71,14 @@ def _runs_on():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Expects the failures that ``compat/differences`` lists for this release."""
+    """Expects the failures that ``compat/differences`` lists for this release and these cores."""
     from tpudist.tools.doctor import environment, releases
 
     found, _ = environment.installed()
     minors = [releases.minor(found[name]) for name in machine.TENSORFLOWS if name in found]
+    kinds = [cores.KIND] if cores.KIND else []
     differences.apply(
-        differences.read(minors[0]) if minors else [],
+        [entry for name in minors[:1] + kinds for entry in differences.read(name)],
         items,
         whole_files=not any("::" in argument for argument in config.args),
     )

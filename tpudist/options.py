@@ -67,7 +67,8 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--tpu",
         metavar="NAME",
-        help="a TPU's name or address, or virtual:8; overrides what the script passes",
+        help="a TPU's name or address; virtual:8; or gpus, gpus:4, cpus:8: devices as cores; "
+        "overrides what the script passes",
     )
     verb.add_argument(
         "--also",

@@ -4,6 +4,7 @@ import contextlib
 
 import tensorflow as tf
 
+from tests.helpers import cores
 from tpudist import surfaces
 from tpudist.core.system import cluster
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
@@ -38,7 +39,7 @@ class Surface:
 
     def strategy(self, tpu="virtual:4", **kwargs):
         """A strategy on the virtual TPU of that name."""
-        return self.strategy_class(cluster.TPUClusterResolver(tpu), **kwargs)
+        return self.strategy_class(cluster.TPUClusterResolver(cores.named(tpu)), **kwargs)
 
     def run(self, strategy, fn, *args, **kwargs):
         """`run` or `experimental_run_v2`."""

@@ -7,6 +7,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context as eager_context
 from tensorflow.python.util import nest
 
+from tests.helpers import cores
 from tests.helpers.generations import first_generation_switches
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import TPUStrategy
@@ -74,7 +75,7 @@ MODES = ["graph", "graph_v1", "eager"]
 def strategy_of(towers=8, **kwargs):
     """A strategy on a virtual TPU of that many cores, or of that name."""
     name = towers if isinstance(towers, str) else "virtual:%d" % towers
-    return TPUStrategy(TPUClusterResolver(name), steps_per_run=2, **kwargs)
+    return TPUStrategy(TPUClusterResolver(cores.named(name)), steps_per_run=2, **kwargs)
 
 
 def numbers(count):

@@ -54,7 +54,14 @@ def test_same_numbers_as_plain_tensorflow(name, plain_of_two_epochs):
 
 @pytest.mark.parametrize(
     "name, tpu",
-    [pytest.param("contrib_towers", "virtual:4", marks=pytest.mark.proof), ("v2_2", "virtual:1")],
+    [
+        pytest.param("contrib_towers", "virtual:4", marks=pytest.mark.proof),
+        ("v2_2", "virtual:1"),
+        ("contrib_steps", "cpus:4"),
+        pytest.param("contrib_towers", "cpus:8", marks=pytest.mark.proof),
+        pytest.param("v2_0", "cpus:8", marks=pytest.mark.proof),
+        pytest.param("tpu_estimator", "cpus:8", marks=pytest.mark.proof),
+    ],
 )
 def test_any_number_of_cores(name, tpu, plain_of_two_epochs):
     done = running.example(name, "--tpu", tpu, "--epochs", "2")

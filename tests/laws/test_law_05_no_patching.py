@@ -45,6 +45,8 @@ OBJECTS = {
     "the native constructor notes it",
     ("tfcompat/functions.py", "_captured_inputs"): "releases without a constructor that takes "
     "captures",
+    ("core/backends/mirrored.py", "_collective_key_base"): "the native constructor reads it off "
+    "the strategy",
     ("virtual/extended.py", "_collective_key_base"): "the native constructor reads it off the "
     "strategy before it is set",
     ("virtual/extended.py", "_enable_packed_variable_in_eager_mode"): "who sets it on the strategy "

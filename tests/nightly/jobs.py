@@ -3,6 +3,7 @@
 import collections
 import sys
 
+from tests.helpers import cores
 from tpudist import machine
 from tpudist.tools.matrix import table
 
@@ -11,7 +12,7 @@ Job = collections.namedtuple("Job", "part command releases environment")
 
 #: The parts, in the order in which they run.
 PARTS = [
-    *("releases", "unvectorized", "rules", "proofs"),
+    *("releases", "unvectorized", "cores", "rules", "proofs"),
     *("random", "mutation", "migrated", "benchmarks"),
 ]
 
@@ -36,12 +37,13 @@ def jobs(parts, seed):
     pytest = ["python", "-m", "pytest", "-q", "--disable-warnings", "-n", "auto"]
     pytest += ["--dist", "worksteal", "--hypothesis-seed=%d" % seed]
     layers = ["tests/virtual/vectorize/test_fusions.py", "tests/virtual/vectorize/test_layers.py"]
-    unvectorized = pytest + ["-m", "not slow", "tests/conformance", "tests/contrib"]
-    unvectorized += ["tests/differential"]
+    surfaces = pytest + ["-m", "not slow", "tests/conformance", "tests/contrib"]
+    unvectorized = surfaces + ["tests/differential"]
     differential = ["python", "-m", "tests.differential", "--seed", str(seed), "--programs"]
     every = [
         Job("releases", pytest + ["-m", "not slow"] + SURFACES, list(table.read()), {}),
         Job("unvectorized", unvectorized, [NEWEST] + list(table.read()), {machine.VECTORIZE: "0"}),
+        Job("cores", surfaces, [NEWEST, *_SLOW_TOO], {cores.VARIABLE: "cpus"}),
         Job("rules", pytest + ["-m", "slow and not proof"] + SURFACES, _SLOW_TOO, {}),
         Job("rules", pytest + layers, [NEWEST], {"TF_ENABLE_ONEDNN_OPTS": "1"}),
         Job("proofs", pytest + ["-m", "proof"], [NEWEST], {}),

@@ -29,6 +29,24 @@ def test_slices(name, cores, hosts, mesh):
     assert found.cores_per_host * hosts == cores
 
 
+@pytest.mark.parametrize(
+    "name, kind, cores", [("gpus:4", "GPU", 4), ("cpus:8", "CPU", 8), ("gpus", "GPU", 3)]
+)
+def test_devices_as_cores(name, kind, cores):
+    found = system.parse(name, gpus=3)
+    assert (found.kind, found.cores, found.hosts) == (kind, cores, 1)
+
+
+@pytest.mark.parametrize("name", ["cpus", "gpus:", "gpu:2", "cpus:v3-8", "tpus:8"])
+def test_a_tpus_own_name_is_not_that_of_devices(name):
+    assert not system.is_virtual(name)
+
+
+def test_no_devices_are_no_cores():
+    with pytest.raises(TPUNameError, match="cpus:0"):
+        system.parse("cpus:0")
+
+
 @hypothesis.given(st.integers(1, 4096))
 def test_the_mesh_holds_every_core(cores):
     found = system.parse("virtual:%d" % cores)

@@ -251,6 +251,17 @@ def with_whole_variables(replica: Any, structure: Any) -> Any:
     return nests.map_structure(whole, structure)
 
 
+def adds_between(kind: str) -> Any:
+    """TensorFlow's way to add the values of several devices: NCCL between GPUs, else on one."""
+    if kind == "GPU":
+        return cross_device_ops.AllReduceCrossDeviceOps("nccl")
+    return (
+        cross_device_ops.ReductionToOneDevice()
+        if versions.REDUCTION_IS_TO_ONE_DEVICE
+        else cross_device_ops.ReductionToOneDeviceCrossDeviceOps()
+    )
+
+
 def reduce_plain(extended: Extended, reduce_op: Any, value: Any, destinations: Any) -> Any:
     """Reduces a value that is the same in every replica (a constant, say).
 

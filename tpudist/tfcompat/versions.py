@@ -344,5 +344,12 @@ HANDLE_DATA_HAS_MODULE = _since("2.4")
 #: TPUEstimator is in the package tensorflow_estimator, out of contrib (1.14).
 TPU_ESTIMATOR_HAS_PACKAGE = _since("1.14")
 
+#: Whether ``ReductionToOneDevice`` has that name (release notes of TensorFlow 1.14).
+REDUCTION_IS_TO_ONE_DEVICE = _since("1.14")
+
+#: Whether a CPU can be divided into logical devices for eager mode and for Sessions that are
+#: given no configuration (release notes of TensorFlow 1.14).
+HAS_LOGICAL_DEVICES = _since("1.14")
+
 #: A TPU tells of its embedding hardware (``tpu/tpu_hardware_feature.py``, 2.9).
 HAS_HARDWARE_FEATURE = _since("2.9")

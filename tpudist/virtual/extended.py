@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import tensorflow as tf
 
-from tpudist.errors import ShardingError
-from tpudist.tfcompat import distributed, nests, placed_graphs, tpu
-from tpudist.virtual import device_loop, explanations, keras_loops, reductions
+from tpudist.tfcompat import distributed, nests, placed_graphs
+from tpudist.virtual import device_loop, explanations, keras_loops, named_slice, reductions
 from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import merge, replicate
 from tpudist.virtual.trace import collectives
@@ -34,7 +33,7 @@ _HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 _OTHER_TASK = re.compile(r"/task:[1-9]")
 
 
-class VirtualExtended(distributed.MirroredExtended):
+class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     """Replicas of one virtual slice.
 
     Args:
@@ -58,10 +57,6 @@ class VirtualExtended(distributed.MirroredExtended):
     #: The `per_replica_trace.Replicas` that are being traced one by one, if any.
     replicas = None
 
-    #: Whether annotations for logical devices are ops even on releases whose CPU
-    #: kernel for that op crashes. True only for traces that never run.
-    annotates_with_ops = False
-
     #: Whether a replica function has summed over replicas below the strategy, as code that
     #: knows no strategy does (CrossShardOptimizer, cross_replica_sum).
     sums_replicas = False
@@ -69,9 +64,6 @@ class VirtualExtended(distributed.MirroredExtended):
     #: Whether replica functions are traced once in functions before 2.4 too, where
     #: TensorFlow takes the trace for that of the first replica.
     traces_once = False
-
-    #: Whether a loop of steps is being built in a graph, which no Session looks into.
-    builds_steps = False
 
     #: Whether distributed values give the copy of a device, as those of contrib do.
     finds_by_device = False
@@ -88,10 +80,7 @@ class VirtualExtended(distributed.MirroredExtended):
         device: Any = None,
         assignment: Any = None,
     ) -> None:
-        self.system = system
-        self._device_assignment = assignment
-        self.placement = placement
-        self.steps_per_run = 1
+        self.describe(system, placement, assignment)
         self.real_device = device or _HOST
         devices = _RenamedDevices(self.real_device, _HOST)
         self.place, self.rename_device = devices.place, devices.rename
@@ -153,52 +142,6 @@ class VirtualExtended(distributed.MirroredExtended):
     ) -> Any:
         return inputs.make_input_fn_iterator(super()._make_input_fn_iterator, input_fn)
 
-    # Devices and hosts.
-
-    @property
-    def num_hosts(self) -> Any:
-        """Number of hosts that feed the replicas."""
-        return self.placement.num_hosts
-
-    @property
-    def num_replicas_per_host(self) -> Any:
-        """Number of replicas that one host feeds."""
-        return self.placement.num_replicas // self.placement.num_hosts
-
-    @property
-    def device_assignment(self) -> Any:
-        """The `DeviceAssignment` that was passed to the strategy, or None."""
-        return self._device_assignment
-
-    @property
-    def tpu_hardware_feature(self) -> Any:
-        """The units that cores have beside their own (TensorFlow 2.9): none."""
-        return tpu.no_hardware_feature()
-
-    def get_host(self, host_id: int) -> str:
-        """The device string of host `host_id`, 0 to ``num_hosts - 1``."""
-        return "/job:localhost/replica:0/task:%d" % host_id
-
-    def get_host_cpu_device(self, host_id: int) -> Any:
-        """The CPU device string of host `host_id`."""
-        return self.get_host(host_id) + "/device:CPU:0"
-
-    @contextlib.contextmanager
-    def experimental_logical_device(self, logical_device_id: int) -> Iterator[Any]:
-        """Context manager: places ops on one logical device; here all are the one real device.
-
-        Raises:
-          ShardingError: (a ValueError) there is no such logical device.
-        """
-        count = self.placement.logical_devices
-        if logical_device_id not in range(count):
-            raise ShardingError(
-                "logical_device_id=%r" % (logical_device_id,),
-                "the device assignment gives each replica %d logical device(s)" % count,
-                "an integer from 0 to %d" % (count - 1),
-            )
-        yield
-
     # Replica context.
 
     def _call_for_each_replica(
@@ -221,16 +164,6 @@ class VirtualExtended(distributed.MirroredExtended):
         return super()._experimental_run_steps_on_iterator(
             device_loop.with_effects(fn), iterator, iterations, initial_loop_values
         )
-
-    def tpu_run(
-        self,
-        fn: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        unused_options: Any = None,
-    ) -> Any:
-        """Runs `fn` on every replica; the native ``TPUStrategy.run`` calls this."""
-        return self.call_for_each_replica(fn, args=args, kwargs=kwargs)
 
     # Variables.
 

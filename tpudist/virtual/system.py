@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 _MAX_CORES = 4096
 
 
-class VirtualSystem(collections.namedtuple("VirtualSystem", "name cores hosts mesh")):
+#: The names whose cores are devices of this machine, by the kind of device.
+_OF_DEVICES = re.compile(r"^(?:(gpu)s(?::[0-9]+)?|(cpu)s:[0-9]+)$")
+
+
+class VirtualSystem(
+    collections.namedtuple("VirtualSystem", "name cores hosts mesh kind", defaults=(None,))
+):
     """A slice that exists in name only.
 
     Attributes:
@@ -26,6 +32,8 @@ class VirtualSystem(collections.namedtuple("VirtualSystem", "name cores hosts me
         a slice (a chip of v4 or v5p is one).
       hosts: number of hosts; each serves ``cores // hosts`` cores.
       mesh: (x, y, z, cores per chip); its product is `cores`.
+      kind: "GPU" or "CPU" if each core is such a device of this machine; None if one device
+        computes for all.
     """
 
     __slots__ = ()
@@ -37,8 +45,16 @@ class VirtualSystem(collections.namedtuple("VirtualSystem", "name cores hosts me
 
 
 def is_virtual(name: Any) -> bool:
-    """Whether a TPU name asks for the virtual TPU."""
-    return isinstance(name, str) and (name == "virtual" or name.startswith("virtual:"))
+    """Whether a TPU name asks for what stands for a TPU: a virtual one, or devices."""
+    return isinstance(name, str) and (
+        name == "virtual" or name.startswith("virtual:") or kind_of(name) is not None
+    )
+
+
+def kind_of(name: str) -> str | None:
+    """The devices that a name asks for as cores: "GPU", "CPU", or None for a virtual TPU."""
+    found = _OF_DEVICES.match(name)
+    return (found.group(1) or found.group(2)).upper() if found else None
 
 
 def check(name: Any) -> None:
@@ -54,13 +70,15 @@ def check(name: Any) -> None:
         parse(name)
 
 
-def parse(name: Any) -> Any:
+def parse(name: Any, gpus: int = 1) -> Any:
     """The slice that a name such as ``virtual:8`` describes.
 
     Args:
       name: ``"virtual"`` (8 cores), ``"virtual:N"`` (N cores on one host) or
         ``"virtual:NAME"`` with the name of a slice, such as ``v3-32`` or
-        ``v5e:2x4`` (see :func:`tpudist.surfaces.slices.find`).
+        ``v5e:2x4`` (see :func:`tpudist.surfaces.slices.find`); ``"gpus:N"`` and ``"cpus:N"``
+        for a core on each of N devices of this machine.
+      gpus: how many GPUs there are: the cores of ``"gpus"``.
 
     Returns:
       A `VirtualSystem`.
@@ -69,6 +87,9 @@ def parse(name: Any) -> Any:
       TPUNameError: the name describes no slice.
     """
     _, _, size = name.partition(":")
+    kind = kind_of(name)
+    if kind is not None:
+        return _plain(name, int(size or gpus))._replace(kind=kind)
     if name == "virtual":
         return _plain(name, 8)
     if re.match(r"^[0-9]+$", size):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from tpudist.core.backends.mirrored import MirroredBackend, MirroredExtended
 from tpudist.core.backends.native import NativeBackend
 from tpudist.core.backends.virtual_tpu import VirtualBackend
 from tpudist.core.base_classes import ScalingStrategyBaseV1, TPUStrategyBaseV1
@@ -26,9 +27,12 @@ DEVICE = "TPUDIST_DEVICE"
 
 
 def backend_of(strategy: Strategy) -> Backend:
-    """The `Backend` of a strategy: TensorFlow's TPU, or the virtual one."""
-    virtual = isinstance(strategy.extended, VirtualExtended)
-    return VirtualBackend(strategy) if virtual else NativeBackend(strategy)
+    """The `Backend` of a strategy: TensorFlow's TPU, the virtual one, or devices as cores."""
+    if isinstance(strategy.extended, VirtualExtended):
+        return VirtualBackend(strategy)
+    if isinstance(strategy.extended, MirroredExtended):
+        return MirroredBackend(strategy)
+    return NativeBackend(strategy)
 
 
 def initialize(
@@ -52,10 +56,13 @@ def initialize(
     system = cluster.system_of(resolver)
     if system is not None:
         placed = placement.on_slice(system, num_cores, assignment)
-        extended = VirtualExtended(strategy, system, placed, _real_device(), assignment)
+        if system.kind:
+            extended = MirroredExtended(strategy, system, placed, assignment)
+        else:
+            extended = VirtualExtended(strategy, system, placed, _real_device(), assignment)
+        extended.finds_by_device = isinstance(strategy, ScalingStrategyBaseV1)
         extended._tpu_cluster_resolver = resolver
         extended.steps_per_run = steps_per_run or 1
-        extended.finds_by_device = isinstance(strategy, ScalingStrategyBaseV1)
         base.__init__(strategy, extended)
         return
     base.__init__(strategy, _native(strategy, resolver, steps_per_run, assignment, num_cores))

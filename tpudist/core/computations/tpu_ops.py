@@ -46,7 +46,7 @@ def _here() -> Any:
     system = strategies.backend_of(tf.distribute.get_strategy()).system
     name = os.environ.get(machine.TPU)
     if system is None and virtual_system.is_virtual(name):
-        system = virtual_system.parse(name)
+        system = cluster.described(name)
     system = system or _last_system
     return tpu.Computations if system is None else VirtualComputations(system)
 

@@ -14,9 +14,9 @@ import tensorflow as tf
 
 from tpudist import machine
 from tpudist.core.system import named_tpus, placement
-from tpudist.errors import ArgumentTypeError
+from tpudist.errors import ArgumentTypeError, TPUNameError
+from tpudist.tfcompat import devices, tpu_client, versions
 from tpudist.tfcompat import tpu as native
-from tpudist.tfcompat import tpu_client, versions
 from tpudist.virtual import system as virtual_system
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class TPUClusterResolver(native.TPUClusterResolver):
 
     Args:
       tpu: a TPU's name, its ``grpc://`` address, ``"local"``, or a virtual
-        TPU: ``"virtual"``, ``"virtual:8"``, ``"virtual:v3-32"``. The
+        TPU: ``"virtual"``, ``"virtual:8"``, ``"virtual:v3-32"``; or devices
+        of this machine as cores: ``"gpus"``, ``"gpus:4"``, ``"cpus:8"``. The
         environment variable TPUDIST_TPU overrides it.
       zone, project, job_name, ...: as the native class takes them; unused by
         a virtual TPU.
@@ -56,7 +57,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
         name = os.environ.get(machine.TPU) or tpu
         self._system = None
         if virtual_system.is_virtual(name):
-            self._system = virtual_system.parse(name)
+            self._system = described(name)
             self._start_virtual(name, job_name)
             return
         start = functools.partial(super().__init__, name, zone, project, job_name, *args, **kwargs)
@@ -171,6 +172,22 @@ def resolve(resolver: Any) -> Any:
 def system_of(resolver: Any) -> virtual_system.VirtualSystem | None:
     """The `VirtualSystem` behind a resolver, or None for a real TPU."""
     return getattr(resolver, "system", None)
+
+
+def described(name: Any) -> virtual_system.VirtualSystem:
+    """The slice of a virtual TPU's name; for ``gpus`` every GPU of this machine is a core.
+
+    Raises:
+      TPUNameError: the name describes no slice, or there is no GPU.
+    """
+    gpus = devices.gpus() if name == "gpus" else 1
+    if not gpus:
+        raise TPUNameError(
+            "TPU name 'gpus'",
+            "each GPU of this machine is a core, and TensorFlow sees none",
+            "'cpus:8', logical CPUs, or 'virtual:8'",
+        )
+    return virtual_system.parse(name, gpus)
 
 
 def is_virtual(name: Any) -> bool:

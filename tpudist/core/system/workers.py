@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from tpudist import machine
 from tpudist.core.system import cluster, placement
+from tpudist.tfcompat import devices
 from tpudist.tfcompat import tpu as native
 from tpudist.virtual import system as virtual_system
 
@@ -28,7 +29,7 @@ def virtual() -> virtual_system.VirtualSystem | None:
     """The virtual TPU that is started, or that TPUDIST_TPU names; None without one."""
     name = os.environ.get(machine.TPU)
     if cluster.started() is None and virtual_system.is_virtual(name):
-        return virtual_system.parse(name)
+        return cluster.described(name)
     return cluster.started()
 
 
@@ -64,6 +65,8 @@ class _OnWorkers:
 
     def __init__(self, target: Any = "", *args: Any, **kwargs: Any) -> None:
         self._tpudist_system = virtual() if target or cluster.started() else None
+        if self._tpudist_system and kwargs.get("config") is not None:
+            devices.configure(kwargs["config"], self._tpudist_system)
         inherited: Any = super()
         inherited.__init__("" if self._tpudist_system else target, *args, **kwargs)
 

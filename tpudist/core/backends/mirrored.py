@@ -1,0 +1,221 @@
+"""The operations of a strategy on devices of this machine, each of which stands for a TPU core.
+
+TensorFlow's own mirrored strategy does the work: a replica computes on a GPU, or on a logical
+CPU, a variable has a copy on each, and TensorFlow's collectives (NCCL between GPUs) add them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.core import base_classes, step_loops
+from tpudist.core.backends.backend import Backend
+from tpudist.core.input import per_replica_datasets
+from tpudist.tfcompat import devices, distributed, functions, values_by_device
+from tpudist.virtual import device_loop, named_slice
+from tpudist.virtual.trace import function_graphs
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping
+
+    from tpudist.core.annotations import (
+        Args,
+        Assignment,
+        Dataset,
+        Fn,
+        Integer,
+        Kwargs,
+        Ops,
+        Options,
+        ReduceOp,
+        Strategy,
+    )
+    from tpudist.virtual.system import VirtualSystem
+
+
+_CORE = re.compile(r"/device:TPU:([0-9]+)$")
+_OTHER_TASK = re.compile(r"/task:[1-9]")
+
+
+class MirroredExtended(named_slice.NamedSlice, distributed.MirroredExtended):
+    """TensorFlow's ``MirroredExtended``, on the devices that stand for the cores of a slice.
+
+    Args:
+      strategy: the container strategy.
+      system: the `VirtualSystem`, which has a kind.
+      placement: the `placement.Placement`; a replica computes on its first core.
+      assignment: the `DeviceAssignment` that `placement` follows, if any.
+    """
+
+    def __init__(
+        self, strategy: Strategy, system: VirtualSystem, placement: Any, assignment: Assignment
+    ) -> None:
+        self.describe(system, placement, assignment)
+        self.cores = devices.provided(system.kind, system.cores)
+        strategy._collective_key_base = 0  # TensorFlow's constructor reads it
+        own = [self.cores[cores[0]] for cores in placement.cores]
+        super().__init__(strategy, own, cross_device_ops=distributed.adds_between(system.kind))
+
+    #: Whether distributed values give the copy of a device, as those of contrib do.
+    finds_by_device = False
+
+    def explain(self) -> str:
+        """Says how step functions are computed (see `VirtualExtended.explain`)."""
+        return "TensorFlow's mirrored strategy computes each replica on a device of its own: %s" % (
+            ", ".join(self.worker_devices)
+        )
+
+    def rename_device(self, op: Any) -> Any:
+        """A device function: the device that computes an op which is pinned to a core or a host."""
+        core = _CORE.search(op.device)
+        if core and int(core.group(1)) < len(self.cores):
+            return self.cores[int(core.group(1))]
+        return devices.HOST if _OTHER_TASK.search(op.device) else op.device
+
+    # What code of the TPU eras does and TensorFlow's mirrored strategy refuses or does otherwise.
+
+    def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        """Makes a variable outside of the loop of steps that is being traced."""
+        if kwargs.get("trainable") is None:  # TensorFlow would list each copy as one to train
+            on_read = tf.VariableSynchronization.ON_READ
+            kwargs["trainable"] = kwargs.get("synchronization") != on_read
+        with function_graphs.outside(kwargs):
+            return super()._create_variable(next_creator, **kwargs)
+
+    def _experimental_run_steps_on_iterator(
+        self, fn: Callable[..., Any], iterator: Any, iterations: Any, initial_values: Any = None
+    ) -> Any:
+        """Runs the stateful ops of a step too which nothing depends on."""
+        return super()._experimental_run_steps_on_iterator(
+            device_loop.with_effects(fn), iterator, iterations, initial_values
+        )
+
+    def _get_cross_device_ops(self, *value: Any) -> Any:
+        """TensorFlow's way to add values; op by op, NCCL would wait for ops that follow."""
+        if tf.executing_eagerly():
+            return distributed.adds_between("CPU")
+        return super()._get_cross_device_ops(*value)
+
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
+        """Reduces a plain value too."""
+        if not distributed.is_distributed(value):
+            return distributed.reduce_plain(self, reduce_op, value, destinations)
+        if reduce_op == tf.distribute.ReduceOp.SUM:
+            value = self._as_tensors(value)
+        return super()._reduce_to(reduce_op, value, destinations, *options)
+
+    def _batch_reduce_to(self, reduce_op: Any, pairs: Any, *options: Any) -> Any:
+        """As :meth:`_reduce_to`."""
+        as_tensors = []
+        for value, destinations in pairs:
+            tensors = self._as_tensors(value)
+            as_tensors.append((tensors, tensors if destinations is value else destinations))
+        return super()._batch_reduce_to(reduce_op, as_tensors, *options)
+
+    def _as_tensors(self, value: Any) -> Any:
+        """`value`, with a tensor of each replica's in place of a variable or a Python number."""
+        parts = distributed.components(value)
+        if all(map(distributed.is_tensor_like, parts)) and not distributed.is_mirrored(value):
+            return value
+        return distributed.per_replica(self, [tf.identity(part) for part in parts])
+
+    def _update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
+        """Updates a variable that no strategy created, once."""
+        if distributed.is_distributed(var):
+            return super()._update(var, fn, args, kwargs, group)
+        with distributed.update_context(self, 0):
+            result = fn(
+                var,
+                *distributed.select_mirrored(self, 0, args),
+                **distributed.select_mirrored(self, 0, kwargs),
+            )
+        return result if group else (result,)
+
+
+class MirroredBackend(Backend):
+    """TensorFlow's mirrored strategy."""
+
+    __slots__ = ()
+
+    annotates_with_ops = False
+
+    @property
+    def system(self) -> VirtualSystem:
+        """See the base class."""
+        return self.extended.system
+
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
+        """See the base class; options have no effect."""
+        with distributed.scope_if_needed(self.scope):
+            return self.replicate(functions.convert(fn), args, kwargs or {})
+
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+        """See the base class."""
+        results = self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+        return values_by_device.of(
+            self.extended, distributed.as_per_replica(self.extended, results)
+        )
+
+    def run_steps(
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
+    ) -> Any:
+        """See the base class."""
+        return step_loops.run(self.strategy, fn, iterator, iterations, initial_values, outputs)
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Any]:
+        """See the base class. A graph places ops that are pinned to a core on its device."""
+        with contextlib.ExitStack() as stack:
+            if not tf.executing_eagerly() and not tf.distribute.has_strategy():
+                graph = tf.compat.v1.get_default_graph()
+                stack.enter_context(graph.device(self.extended.rename_device))
+            yield stack.enter_context(base_classes.native(self.strategy).scope())
+
+    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
+        """See the base class."""
+        return self._reduce_natively(reduce_op, value, axis)
+
+    def mirror(self, value: Any, copies: int) -> Any:
+        """See the base class."""
+        if copies == 1:
+            return value
+        parts = []
+        for device in self.extended.worker_devices[:copies]:
+            with tf.device(device):
+                parts.append(tf.identity(value))
+        return distributed.mirrored(self.extended, parts)
+
+    def pipeline_devices(self) -> list[str]:
+        """See the base class; all hosts are this machine."""
+        return [devices.HOST] * self.extended.num_hosts
+
+    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
+        """See the base class; one host hands out the batches, in their order."""
+        return per_replica_datasets.PerReplicaDataset(
+            self.strategy, lambda: dataset, self.pipeline_devices()[:1]
+        ).make_initializable_iterator()
+
+    @property
+    def logical_devices(self) -> int:
+        """See the base class."""
+        return self.extended.placement.logical_devices
+
+    def start_system(self) -> Ops:
+        """See the base class; there is nothing to start."""
+        return None if tf.executing_eagerly() else []
+
+    def stop_system(self) -> Ops:
+        """See the base class."""
+        return None if tf.executing_eagerly() else []
+
+    def configure(
+        self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
+    ) -> None:
+        """See the base class; the devices are in this process, without cluster or task."""
+        if session_config is not None:
+            session_config.isolate_session_state = True
+            devices.configure(session_config, self.system)

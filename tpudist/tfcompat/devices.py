@@ -1,0 +1,77 @@
+"""The GPUs and logical CPUs of this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ArgumentError
+from tpudist.tfcompat import tpu, versions
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+_HERE = "/job:localhost/replica:0/task:0/device:"
+
+#: The CPU device on which input pipelines run.
+HOST = _HERE + "CPU:0"
+
+
+def gpus() -> int:
+    """How many GPUs TensorFlow sees."""
+    if versions.HAS_LOGICAL_DEVICES:
+        return len(tf.config.experimental.list_physical_devices("GPU"))
+    return sum("GPU" in name for name in tpu.real_devices())
+
+
+def provided(kind: str, count: int) -> list[str]:
+    """The names of `count` devices; of as many logical CPUs if `kind` is "CPU".
+
+    Args:
+      kind: "GPU" or "CPU".
+      count: how many there have to be.
+
+    Raises:
+      ArgumentError: (a ValueError) there are fewer GPUs, or TensorFlow has been used before
+        and divided the CPU otherwise.
+    """
+    if kind == "CPU":
+        _divide_cpu(count)
+    elif gpus() < count:
+        raise ArgumentError(
+            "%d GPU(s) as TPU cores" % count,
+            "TensorFlow sees %d GPU(s) on this machine" % gpus(),
+            "a smaller number, or cpus:%d: logical CPUs" % count,
+        )
+    return [_HERE + "%s:%d" % (kind, i) for i in range(count)]
+
+
+def configure(config: Any, system: Any) -> None:
+    """Gives a Session's ``ConfigProto``, in place, the logical CPUs of `system`, if it has any."""
+    if system.kind == "CPU":
+        config.device_count["CPU"] = max(config.device_count["CPU"], system.cores)
+
+
+def _divide_cpu(count: int) -> None:
+    if not versions.HAS_LOGICAL_DEVICES:
+        raise ArgumentError(
+            "%d logical CPUs as TPU cores" % count,
+            "TensorFlow %s divides the CPU for each Session anew" % versions.TF,
+            "virtual:%d, or TensorFlow 1.14 or newer" % count,
+        )
+    experimental = tf.config.experimental
+    cpu = experimental.list_physical_devices("CPU")[0]
+    if len(experimental.get_virtual_device_configuration(cpu) or [None]) >= count:
+        return
+    parts = [experimental.VirtualDeviceConfiguration() for _ in range(count)]
+    try:
+        experimental.set_virtual_device_configuration(cpu, parts)
+    except RuntimeError as error:
+        raise ArgumentError(
+            "%d logical CPUs as TPU cores, after TensorFlow has been used" % count,
+            "TensorFlow divides the CPU when it starts: %s" % error,
+            "TPUClusterResolver(tpu='cpus:%d') before the first tensor, or tpudist run --tpu "
+            "cpus:%d" % (count, count),
+        ) from error
