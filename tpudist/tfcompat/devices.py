@@ -48,10 +48,20 @@ def provided(kind: str, count: int) -> list[str]:
     return [_HERE + "%s:%d" % (kind, i) for i in range(count)]
 
 
-def configure(config: Any, system: Any) -> None:
-    """Gives a Session's ``ConfigProto``, in place, the logical CPUs of `system`, if it has any."""
-    if system.kind == "CPU":
-        config.device_count["CPU"] = max(config.device_count["CPU"], system.cores)
+def configure(config: Any) -> None:
+    """Gives a Session's ``ConfigProto``, in place, the process' logical CPUs, if any."""
+    count = _logical_cpus()
+    if count > 1:
+        config.device_count["CPU"] = max(config.device_count["CPU"], count)
+
+
+def _logical_cpus() -> int:
+    """Into how many logical CPUs the CPU is divided; 1 if it is not."""
+    if not versions.HAS_LOGICAL_DEVICES:
+        return 1
+    experimental = tf.config.experimental
+    cpu = experimental.list_physical_devices("CPU")[0]
+    return len(experimental.get_virtual_device_configuration(cpu) or [None])
 
 
 def _divide_cpu(count: int) -> None:
@@ -61,10 +71,10 @@ def _divide_cpu(count: int) -> None:
             "TensorFlow %s divides the CPU for each Session anew" % versions.TF,
             "virtual:%d, or TensorFlow 1.14 or newer" % count,
         )
+    if _logical_cpus() >= count:
+        return
     experimental = tf.config.experimental
     cpu = experimental.list_physical_devices("CPU")[0]
-    if len(experimental.get_virtual_device_configuration(cpu) or [None]) >= count:
-        return
     parts = [experimental.VirtualDeviceConfiguration() for _ in range(count)]
     try:
         experimental.set_virtual_device_configuration(cpu, parts)

@@ -218,4 +218,4 @@ class MirroredBackend(Backend):
         """See the base class; the devices are in this process, without cluster or task."""
         if session_config is not None:
             session_config.isolate_session_state = True
-            devices.configure(session_config, self.system)
+            devices.configure(session_config)

@@ -65,8 +65,8 @@ class _OnWorkers:
 
     def __init__(self, target: Any = "", *args: Any, **kwargs: Any) -> None:
         self._tpudist_system = virtual() if target or cluster.started() else None
-        if self._tpudist_system and kwargs.get("config") is not None:
-            devices.configure(kwargs["config"], self._tpudist_system)
+        if kwargs.get("config") is not None:
+            devices.configure(kwargs["config"])
         inherited: Any = super()
         inherited.__init__("" if self._tpudist_system else target, *args, **kwargs)
 
