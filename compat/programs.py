@@ -100,7 +100,7 @@ def script(folder, path, lines, out):
         with open(place, encoding="utf-8") as file:
             cells = [c["source"] for c in json.load(file)["cells"] if c["cell_type"] == "code"]
         every = "\n".join("".join(cell) + "\n" for cell in cells).split("\n")
-        text = "\n".join(line for line in every if not line.lstrip().startswith(("!", "%")))
+        text = "\n".join(re.sub(r"^(\s*)[!%].*", r"\1pass", line) for line in every)
         place = os.path.join(out, os.path.basename(path)[:-6] + ".py")
     for old, new in lines.items():
         if old not in text and new not in text:

@@ -7,6 +7,7 @@ separated by ``" ;; "``.
 
 from compat.programs_row import program as _program
 from compat.programs_text import TEXT
+from compat.programs_tf2 import PROGRAMS2
 
 COLAB = "tools/colab/%s.ipynb"
 MODELS = "models/experimental/"
@@ -226,4 +227,5 @@ PROGRAMS = {
         tpu="virtual:2",
         needs="gin-config 0.4",
     ),
+    **PROGRAMS2,
 }

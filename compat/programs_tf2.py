@@ -1,0 +1,103 @@
+"""The public programs of :mod:`compat.programs_list` of TensorFlow 2: strategies and loops."""
+
+from compat.programs_row import program as _program
+
+GARDEN = "official/"
+#: What an optimizer's and a step's size is: small.
+_FEW = {
+    "60000 // batch_size": "2000 // batch_size",
+    "10000 // batch_size": "200 // batch_size",
+    "epochs=5": "epochs=2",
+    "range(5)": "range(2)",
+    "Conv2D(256, ": "Conv2D(16, ",
+}
+
+
+def _garden(date, file, arguments, lines=(), needs=""):
+    return _program(
+        "tensorflow/models", date, GARDEN + file, arguments, lines, not_for="1.15", needs=needs
+    )
+
+
+def _guide(date, name, lines=(), not_for="1.15", needs=""):
+    path = "site/en/%s.ipynb" % name
+    return _program("tensorflow/docs", date, path, "", lines, not_for, needs=needs)
+
+
+BERT = (
+    "--mode=train_and_eval --input_meta_data_path={data}/classes.json "
+    "--train_data_path={data}/classes.tfrecord --eval_data_path={data}/classes.tfrecord "
+    "--bert_config_file={data}/config.json --model_dir={out} --train_batch_size=16 "
+    "--eval_batch_size=16 --num_train_epochs=1 --steps_per_loop=2 --distribution_strategy=tpu "
+    "--tpu=any "
+)
+RESNET = (
+    "--distribution_strategy=tpu --tpu=any --use_synthetic_data --batch_size=16 --train_steps=2 "
+    "--steps_per_loop=2 --skip_eval --train_epochs=1 --model_dir={out} --log_steps=1 "
+)
+PROGRAMS2 = {
+    # The model garden: Keras' fit and custom training loops.
+    "garden, BERT loop, 2020-05": _garden("2020-05-15", "nlp/bert/run_classifier.py", BERT),
+    "garden, BERT fit, 2020-12": _garden(
+        "2020-12-01", "nlp/bert/run_classifier.py", BERT + "--use_keras_compile_fit=true"
+    ),
+    "garden, BERT pre-training, 2020-05": _garden(
+        "2020-05-15",
+        "nlp/bert/run_pretraining.py",
+        "--input_files={data}/bert.tfrecord --model_dir={out} "
+        "--bert_config_file={data}/config.json --train_batch_size=16 --max_seq_length=64 "
+        "--max_predictions_per_seq=20 --num_train_epochs=1 --num_steps_per_epoch=4 "
+        "--steps_per_loop=2 --warmup_steps=1 --distribution_strategy=tpu --tpu=any",
+    ),
+    "garden, MNIST fit, 2020-05": _garden(
+        "2020-05-15",
+        "vision/image_classification/mnist_main.py",
+        "--distribution_strategy=tpu --tpu=any --data_dir={data}/tensorflow_datasets "
+        "--model_dir={out} --batch_size=128 --train_epochs=1",
+    ),
+    "garden, ResNet loop, 2020-01": _garden(
+        "2020-01-15", "vision/image_classification/resnet_ctl_imagenet_main.py", RESNET
+    ),
+    "garden, ResNet loop, 2020-12": _garden(
+        "2020-12-01", "vision/image_classification/resnet/resnet_ctl_imagenet_main.py", RESNET
+    ),
+    "garden, ResNet fit, 2020-01": _garden(
+        "2020-01-15", "vision/image_classification/resnet_imagenet_main.py", RESNET
+    ),
+    "garden, XLNet loop, 2020-05": _garden(
+        "2020-05-15",
+        "nlp/xlnet/run_classifier.py",
+        "--strategy_type=tpu --tpu=any --model_dir={out} --train_batch_size=16 "
+        "--test_batch_size=16 --seq_len=64 --train_tfrecord_path={data}/xlnet-classes.tfrecord "
+        "--test_tfrecord_path={data}/xlnet-classes.tfrecord --test_data_size=32 --train_steps=4 "
+        "--iterations=2 --save_steps=4 --n_layer=2 --d_model=16 --d_embed=16 --n_head=2 "
+        "--d_head=8 --d_inner=32 --n_token=512 --untie_r --learning_rate=0.001",
+    ),
+    # Notebooks of TensorFlow's guide.
+    "docs, guide of TPUs, 2020-03": _guide("2020-03-15", "guide/tpu", {"epochs=5": "epochs=2"}),
+    "docs, guide of TPUs, 2020-09": _guide("2020-09-15", "guide/tpu", _FEW),
+    "docs, guide of TPUs, 2021-06": _guide("2021-06-15", "guide/tpu", _FEW, "1.15 2.2"),
+    # tensorflow/tpu.
+    "MNIST with summaries, 2020-09": _program(
+        "tensorflow/tpu",
+        "2020-09-01",
+        "models/experimental/mnist_keras/mnist_tf2_with_summary.py",
+        "--tpu=any --model_dir={out}",
+        {"tf.keras.datasets.mnist": "tf.keras.datasets.fashion_mnist", "EPOCHS = 15": "EPOCHS = 2"},
+        not_for="1.15",
+    ),
+    # Others.
+    "SEED RL, normalizer_test": _program(
+        "google-research/seed_rl",
+        "2020-09-01",
+        "tests/normalizer_test.py",
+        not_for="1.15",
+        tpu="virtual:2",
+    ),
+    "Sonnet 2, distributed_batch_norm_test": _program(
+        "google-deepmind/sonnet",
+        "2020-04-01",
+        "sonnet/src/distribute/distributed_batch_norm_test.py",
+        needs="NumPy 1.23 or older",
+    ),
+}
