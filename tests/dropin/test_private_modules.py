@@ -17,6 +17,7 @@ today = pytest.mark.skipif(not versions.KERAS_3, reason="the table leads to Tens
 
 #: Statements of code of 2017 to 2021, and what each must find.
 STATEMENTS = [
+    "from {tf}.python.eager import profiler as m; m.start",
     "from {tf}.python.training import distribution_strategy_context as m; m.get_tower_context",
     "from {tf}.python.training import distribution_strategy_context as m; m.has_strategy",
     "from {tf}.python.distribute import distribution_strategy_context as m; m.get_strategy",

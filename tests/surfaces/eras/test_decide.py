@@ -122,6 +122,8 @@ def test_names_that_eras_share(write, era, source):
         "if tf.__version__ < '2': tf.enable_eager_execution()",
         "if LooseVersion(tf.VERSION) < '2.0': tf.app.run()",
         "if not TF2:\n  tf.logging.info('x')",
+        "if is_v2_0():\n  pass\nelse:\n  tf.Session()",
+        "if not compat.is_v1_apis():\n  pass\nelse:\n  tf.Session()",
         "if hasattr(tf, 'contrib'):\n  tf.contrib.distribute",
         "if not getattr(tf, 'contrib', None): pass",
         "try:\n  tf.contrib.distribute\nexcept AttributeError:\n  pass",
