@@ -9,12 +9,13 @@ import os
 
 import numpy as np
 
-from compat.programs_data import LETTERS, _write, _write_records
+from compat.programs_data import CONFIG, LETTERS, _write, _write_records
 
 #: How many examples a split of a data set has.
 SPLITS = {
     "mnist": {"train": 2048, "test": 256},
     "cifar10": {"train": 512, "test": 128},
+    "glue/sst2": {"train": 64, "validation": 32},
 }
 
 
@@ -22,6 +23,7 @@ def make(folder):
     """Writes all of it below a folder."""
     random = np.random.RandomState(1)
     _classified(folder, random)
+    _transformers(os.path.join(folder, "hf"))
     for name, splits in SPLITS.items():
         _dataset(os.path.join(folder, "tensorflow_datasets"), name, splits, random)
 
@@ -48,6 +50,22 @@ def _classified(folder, random):
     _write(folder, "classes.json", json.dumps(dict(about, task_type="bert_classifier")))
 
 
+def _transformers(folder):
+    """A BERT of Hugging Face's: its shape, its vocabulary, and a checkpoint without values."""
+    try:
+        import h5py
+    except ImportError:
+        return
+    names = "hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act"
+    config = {name: CONFIG[name] for name in names.split()}
+    config.update(vocab_size=512, max_position_embeddings=64, type_vocab_size=2)
+    _write(folder, "config.json", json.dumps(dict(config, model_type="bert")))
+    with open(os.path.join(os.path.dirname(folder), "vocabulary.txt"), encoding="utf-8") as file:
+        _write(folder, "vocab.txt", file.read())
+    with h5py.File(os.path.join(folder, "tf_model.h5"), "w") as file:
+        file.attrs["layer_names"] = np.array([], "S1")
+
+
 def _dataset(folder, name, splits, random):
     """A data set of tensorflow_datasets, in the newest version that this package knows."""
     try:
@@ -65,7 +83,7 @@ def _dataset(folder, name, splits, random):
             features.serialize_example(features.encode_example(_example(features, random)))
             for _ in range(count)
         ]
-        path = "%s-%s.tfrecord-00000-of-00001" % (name, split)
+        path = "%s-%s.tfrecord-00000-of-00001" % (builder.name, split)
         with tf.io.TFRecordWriter(os.path.join(builder.data_path, path)) as writer:
             for row in rows:
                 writer.write(row)
@@ -90,6 +108,8 @@ def _example(features, random):
             example[key] = random.randint(feature.num_classes)
         elif feature.shape:
             example[key] = random.randint(0, 256, feature.shape).astype("uint8")
+        elif feature.np_dtype != object:
+            example[key] = random.randint(1000)
         else:
             example[key] = "".join(random.choice(list(LETTERS), 8))
     return example

@@ -136,6 +136,16 @@ def test_what_a_program_asks_for_first_decides_last(write, guarded):
     assert program.read(write(script=TF + guarded)).decision.era == "contrib"
 
 
+def test_names_of_tensorflow_1_are_left_over_where_those_of_2_are_more(write):
+    left = TF + "def f(x): return tf.matrix_band_part(x, 1, 1)\n"
+    second = "tf.random.set_seed(1)\n", "tf.summary.create_file_writer('x')\n"
+    assert program.read(write(script=left + second[0] + CLASS)).decision.era == "contrib"
+    decision = program.read(write(script=left + "".join(second) + CLASS)).decision
+    assert decision.era == "v2_2"
+    assert [each.name for each in decision.outvoted] == ["tf.matrix_band_part"]
+    assert program.read(write(script=left + "".join(second))).decision.era == "v2_2"
+
+
 @pytest.mark.parametrize("error", ["Exception", "KeyboardInterrupt", "tf.errors.OutOfRangeError"])
 def test_other_exceptions_guard_nothing(write, error):
     source = TF + "try:\n  tf.Session()\nexcept %s:\n  pass\n" % error
