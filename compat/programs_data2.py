@@ -88,9 +88,7 @@ def _dataset(folder, name, splits, random):
             for row in rows:
                 writer.write(row)
         infos.append(
-            tfds.core.SplitInfo(
-                name=split, shard_lengths=[count], num_bytes=sum(map(len, rows))
-            )
+            tfds.core.SplitInfo(name=split, shard_lengths=[count], num_bytes=sum(map(len, rows)))
         )
     tfds.folder_dataset.write_metadata(
         data_dir=builder.data_path,

@@ -94,9 +94,9 @@ PROGRAMS2 = {
         not_for="1.15",
         tpu="virtual:2",
     ),
-    "Transformers, run_tf_ner, 2020-07": _program(
+    "Transformers, run_tf_ner, 2020-05": _program(
         "huggingface/transformers",
-        "2020-07-06",
+        "2020-05-27",
         "examples/token-classification/run_tf_ner.py",
         "--data_dir {data}/ner --model_name_or_path {data}/hf --output_dir {out} "
         "--max_seq_length 32 --do_train --do_eval --do_predict --overwrite_output_dir --max_steps 4 "
@@ -105,9 +105,9 @@ PROGRAMS2 = {
         not_for="1.15",
         path="src",
     ),
-    "Transformers, run_tf_glue, 2020-07": _program(
+    "Transformers, run_tf_glue, 2020-05": _program(
         "huggingface/transformers",
-        "2020-07-06",
+        "2020-05-27",
         "examples/text-classification/run_tf_glue.py",
         "--task_name sst-2 --model_name_or_path {data}/hf --output_dir {out}/model "
         "--max_seq_length 32 --do_train --do_eval --num_train_epochs 1 "
@@ -120,8 +120,8 @@ PROGRAMS2 = {
         "google-research/simclr",
         "2021-06-01",
         "tf2/run.py",
-        "--mode=train_then_eval --dataset=cifar10 --image_size=32 --resnet_depth=18 "
-        "--train_batch_size=64 --eval_batch_size=64 --train_steps=2 --checkpoint_steps=2 "
+        "--mode=train_then_eval --dataset=cifar10 --eval_split=test --image_size=32 "
+        "--resnet_depth=18 --train_batch_size=64 --eval_batch_size=64 --train_steps=2 --checkpoint_steps=2 "
         "--eval_steps=1 --use_blur=False --color_jitter_strength=0.5 --use_tpu=True "
         "--tpu_name=any --model_dir={out}/model",
         not_for="1.15 2.2",

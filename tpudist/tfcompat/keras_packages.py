@@ -205,6 +205,11 @@ def contrib_keras_support() -> Any:
     return importlib.import_module("tensorflow.contrib.tpu.python.tpu.keras_support")
 
 
+def mixed_precision() -> Any:
+    """The eras' ``tf.keras.mixed_precision``, as the installed Keras has it."""
+    return _of_eras().mixed_precision
+
+
 @contextlib.contextmanager
 def bfloat16() -> Iterator[None]:
     """Context manager: layers that are made inside compute in bfloat16 and keep float32."""

@@ -60,6 +60,9 @@ KERAS_MOMENTS_TAKE_MASKS = _since("2.12")
 #: look for its batch normalization.
 KERAS_MODULES_ARE_IN_SRC = _since("2.13")
 
+#: ``tf.keras.mixed_precision`` has what was in its ``experimental`` (2.4 release notes).
+KERAS_POLICIES_ARE_STABLE = _since("2.4")
+
 #: ``import keras`` is the package that ``tf.keras`` is (2.6 release notes).
 KERAS_IS_A_PACKAGE = _since("2.6")
 

@@ -61,9 +61,7 @@ _MODES = frozenset(
     + ["enable_eager_execution", "enable_v2_behavior"]
 )
 _MAKING = _MODES | _SESSIONS | {"train.MonitoredTrainingSession"}
-_VERSION = re.compile(
-    r"version|^(is_|use_)?tf_?[12]$|^(is|use)_(tf_?)?v?[12](_|$)", re.IGNORECASE
-)
+_VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$|^(is|use)_(tf_?)?v?[12](_|$)", re.IGNORECASE)
 _ASKING = ("hasattr", "getattr")
 _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 
