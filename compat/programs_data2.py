@@ -106,7 +106,7 @@ def _example(features, random):
             example[key] = random.randint(feature.num_classes)
         elif feature.shape:
             example[key] = random.randint(0, 256, feature.shape).astype("uint8")
-        elif feature.np_dtype != object:
+        elif feature.np_dtype not in (object, np.object_):
             example[key] = random.randint(1000)
         else:
             example[key] = "".join(random.choice(list(LETTERS), 8))

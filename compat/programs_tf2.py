@@ -99,9 +99,9 @@ PROGRAMS2 = {
         "2020-05-27",
         "examples/token-classification/run_tf_ner.py",
         "--data_dir {data}/ner --model_name_or_path {data}/hf --output_dir {out} "
-        "--max_seq_length 32 --do_train --do_eval --do_predict --overwrite_output_dir --max_steps 4 "
-        "--per_device_train_batch_size 2 --per_device_eval_batch_size 2 --tpu_name any "
-        "--logging_dir {out}/logs --logging_steps 1 --overwrite_cache",
+        "--max_seq_length 32 --do_train --do_eval --do_predict --overwrite_output_dir "
+        "--max_steps 4 --per_device_train_batch_size 2 --per_device_eval_batch_size 2 "
+        "--tpu_name any --logging_dir {out}/logs --logging_steps 1 --overwrite_cache",
         not_for="1.15",
         path="src",
     ),
@@ -121,9 +121,9 @@ PROGRAMS2 = {
         "2021-06-01",
         "tf2/run.py",
         "--mode=train_then_eval --dataset=cifar10 --eval_split=test --image_size=32 "
-        "--resnet_depth=18 --train_batch_size=64 --eval_batch_size=64 --train_steps=2 --checkpoint_steps=2 "
-        "--eval_steps=1 --use_blur=False --color_jitter_strength=0.5 --use_tpu=True "
-        "--tpu_name=any --model_dir={out}/model",
+        "--resnet_depth=18 --train_batch_size=64 --eval_batch_size=64 --train_steps=2 "
+        "--checkpoint_steps=2 --eval_steps=1 --use_blur=False --color_jitter_strength=0.5 "
+        "--use_tpu=True --tpu_name=any --model_dir={out}/model",
         not_for="1.15 2.2",
     ),
 }
