@@ -101,7 +101,7 @@ PROGRAMS2 = {
         "--data_dir {data}/ner --model_name_or_path {data}/hf --output_dir {out} "
         "--max_seq_length 32 --do_train --do_eval --do_predict --overwrite_output_dir "
         "--max_steps 4 --per_device_train_batch_size 2 --per_device_eval_batch_size 2 "
-        "--tpu_name any --logging_dir {out}/logs --logging_steps 1 --overwrite_cache",
+        "--tpu_name any --logging_steps 1 --overwrite_cache",
         not_for="1.15",
         path="src",
     ),
@@ -112,7 +112,7 @@ PROGRAMS2 = {
         "--task_name sst-2 --model_name_or_path {data}/hf --output_dir {out}/model "
         "--max_seq_length 32 --do_train --do_eval --num_train_epochs 1 "
         "--per_device_train_batch_size 2 --per_device_eval_batch_size 2 --tpu_name any "
-        "--logging_dir {out}/logs --logging_steps 1",
+        "--logging_steps 1",
         not_for="1.15",
         path="src",
     ),
