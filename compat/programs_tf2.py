@@ -13,9 +13,9 @@ _FEW = {
 }
 
 
-def _garden(date, file, arguments, lines=(), needs=""):
+def _garden(date, file, arguments, needs=""):
     return _program(
-        "tensorflow/models", date, GARDEN + file, arguments, lines, not_for="1.15", needs=needs
+        "tensorflow/models", date, GARDEN + file, arguments, not_for="1.15", needs=needs
     )
 
 
@@ -24,6 +24,9 @@ def _guide(date, name, lines=(), not_for="1.15", needs=""):
     return _program("tensorflow/docs", date, path, "", lines, not_for, needs=needs)
 
 
+#: Flags of the model garden have a string for a list, which newer absl-py refuses.
+_ADDONS = "absl-py 1, gin-config 0.5, tensorflow_addons and tensorflow_hub"
+_PRUNING = "absl-py 1 and tensorflow_model_optimization"
 BERT = (
     "--mode=train_and_eval --input_meta_data_path={data}/classes.json "
     "--train_data_path={data}/classes.tfrecord --eval_data_path={data}/classes.tfrecord "
@@ -37,9 +40,11 @@ RESNET = (
 )
 PROGRAMS2 = {
     # The model garden: Keras' fit and custom training loops.
-    "garden, BERT loop, 2020-05": _garden("2020-05-15", "nlp/bert/run_classifier.py", BERT),
+    "garden, BERT loop, 2020-05": _garden(
+        "2020-05-15", "nlp/bert/run_classifier.py", BERT, _ADDONS
+    ),
     "garden, BERT fit, 2020-12": _garden(
-        "2020-12-01", "nlp/bert/run_classifier.py", BERT + "--use_keras_compile_fit=true"
+        "2020-12-01", "nlp/bert/run_classifier.py", BERT + "--use_keras_compile_fit=true", _ADDONS
     ),
     "garden, BERT pre-training, 2020-05": _garden(
         "2020-05-15",
@@ -48,21 +53,26 @@ PROGRAMS2 = {
         "--bert_config_file={data}/config.json --train_batch_size=16 --max_seq_length=64 "
         "--max_predictions_per_seq=20 --num_train_epochs=1 --num_steps_per_epoch=4 "
         "--steps_per_loop=2 --warmup_steps=1 --distribution_strategy=tpu --tpu=any",
+        _ADDONS,
     ),
     "garden, MNIST fit, 2020-05": _garden(
         "2020-05-15",
         "vision/image_classification/mnist_main.py",
         "--distribution_strategy=tpu --tpu=any --data_dir={data}/tensorflow_datasets "
         "--model_dir={out} --batch_size=128 --train_epochs=1",
+        _PRUNING,
     ),
     "garden, ResNet loop, 2020-01": _garden(
-        "2020-01-15", "vision/image_classification/resnet_ctl_imagenet_main.py", RESNET
+        "2020-01-15", "vision/image_classification/resnet_ctl_imagenet_main.py", RESNET, _PRUNING
     ),
     "garden, ResNet loop, 2020-12": _garden(
-        "2020-12-01", "vision/image_classification/resnet/resnet_ctl_imagenet_main.py", RESNET
+        "2020-12-01",
+        "vision/image_classification/resnet/resnet_ctl_imagenet_main.py",
+        RESNET,
+        _PRUNING,
     ),
     "garden, ResNet fit, 2020-01": _garden(
-        "2020-01-15", "vision/image_classification/resnet_imagenet_main.py", RESNET
+        "2020-01-15", "vision/image_classification/resnet_imagenet_main.py", RESNET, _PRUNING
     ),
     "garden, XLNet loop, 2020-05": _garden(
         "2020-05-15",
@@ -72,11 +82,18 @@ PROGRAMS2 = {
         "--test_tfrecord_path={data}/xlnet-classes.tfrecord --test_data_size=32 --train_steps=4 "
         "--iterations=2 --save_steps=4 --n_layer=2 --d_model=16 --d_embed=16 --n_head=2 "
         "--d_head=8 --d_inner=32 --n_token=512 --untie_r --learning_rate=0.001",
+        _ADDONS,
     ),
     # Notebooks of TensorFlow's guide.
     "docs, guide of TPUs, 2020-03": _guide("2020-03-15", "guide/tpu", {"epochs=5": "epochs=2"}),
     "docs, guide of TPUs, 2020-09": _guide("2020-09-15", "guide/tpu", _FEW),
     "docs, guide of TPUs, 2021-06": _guide("2021-06-15", "guide/tpu", _FEW, "1.15 2.2"),
+    "docs, custom loop, 2019-10": _guide("2019-10-15", "tutorials/distribute/custom_training"),
+    "docs, custom loop, 2020-09": _guide("2020-09-15", "tutorials/distribute/custom_training"),
+    "docs, Keras under a strategy, 2020-09": _guide("2020-09-15", "tutorials/distribute/keras"),
+    "docs, saved models, 2020-09": _guide("2020-09-15", "tutorials/distribute/save_and_load"),
+    "docs, distributed input, 2020-09": _guide("2020-09-15", "tutorials/distribute/input"),
+    "docs, distributed training, 2020-09": _guide("2020-09-15", "guide/distributed_training"),
     # tensorflow/tpu.
     "MNIST with summaries, 2020-09": _program(
         "tensorflow/tpu",
@@ -103,6 +120,7 @@ PROGRAMS2 = {
         "--max_steps 4 --per_device_train_batch_size 2 --per_device_eval_batch_size 2 "
         "--tpu_name any --logging_steps 1 --overwrite_cache",
         not_for="1.15",
+        needs="Python 3.8 or older, which its arguments are parsed by",
         path="src",
     ),
     "Transformers, run_tf_glue, 2020-05": _program(
@@ -116,6 +134,9 @@ PROGRAMS2 = {
         not_for="1.15",
         path="src",
     ),
+    "Sonnet 2, conformance, distribute_test": _program(
+        "google-deepmind/sonnet", "2020-04-01", "sonnet/src/conformance/distribute_test.py"
+    ),
     "SimCLR, tf2": _program(
         "google-research/simclr",
         "2021-06-01",
@@ -125,5 +146,6 @@ PROGRAMS2 = {
         "--checkpoint_steps=2 --eval_steps=1 --use_blur=False --color_jitter_strength=0.5 "
         "--use_tpu=True --tpu_name=any --model_dir={out}/model",
         not_for="1.15 2.2",
+        needs="Keras 2.4, whose Dense takes -1 units",
     ),
 }

@@ -149,6 +149,9 @@ HAS_ALL_REDUCE = _since("1.14")
 #: ``Strategy.run`` exists; before, ``experimental_run_v2`` (2.2 release notes).
 HAS_RUN = _since("2.2")
 
+#: ``Strategy.experimental_run_v2`` is gone (2.4 release notes).
+RUN_V2_IS_GONE = _since("2.4")
+
 #: AutoGraph turns errors it does not know into a StagingError, except those that
 #: have ``ag_pass_through`` (until 1.14; see autograph/impl/api.py there).
 AUTOGRAPH_HIDES_ERRORS = not _since("1.15")
