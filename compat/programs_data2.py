@@ -9,7 +9,7 @@ import os
 
 import numpy as np
 
-from compat.programs_data import CONFIG, LETTERS, _write, _write_records
+from compat.programs_data import CONFIG, LETTERS, write_text, write_records
 
 #: How many examples a split of a data set has.
 SPLITS = {
@@ -41,13 +41,11 @@ def _classified(folder, random):
         dict(row, input_ids=random.randint(5, 100, 64), label_ids=[number % 2])
         for number in range(64)
     ]
-    for name, each in (("classes", rows), ("classes-steady", rows[:1] * 64)):
-        _write_records(os.path.join(folder, name + ".tfrecord"), each)
-    for name in ("xlnet-classes",):
-        masked = [dict(each, input_mask=np.zeros(64, np.float32)) for each in rows]
-        _write_records(os.path.join(folder, name + ".tfrecord"), masked)
+    write_records(os.path.join(folder, "classes.tfrecord"), rows)
+    masked = [dict(each, input_mask=np.zeros(64, np.float32)) for each in rows]
+    write_records(os.path.join(folder, "xlnet-classes.tfrecord"), masked)
     about = dict(num_labels=2, train_data_size=64, eval_data_size=64, max_seq_length=64)
-    _write(folder, "classes.json", json.dumps(dict(about, task_type="bert_classifier")))
+    write_text(folder, "classes.json", json.dumps(dict(about, task_type="bert_classifier")))
 
 
 def _transformers(folder):
@@ -59,9 +57,9 @@ def _transformers(folder):
     names = "hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act"
     config = {name: CONFIG[name] for name in names.split()}
     config.update(vocab_size=512, max_position_embeddings=64, type_vocab_size=2)
-    _write(folder, "config.json", json.dumps(dict(config, model_type="bert")))
+    write_text(folder, "config.json", json.dumps(dict(config, model_type="bert")))
     with open(os.path.join(os.path.dirname(folder), "vocabulary.txt"), encoding="utf-8") as file:
-        _write(folder, "vocab.txt", file.read())
+        write_text(folder, "vocab.txt", file.read())
     with h5py.File(os.path.join(folder, "tf_model.h5"), "w") as file:
         file.attrs["layer_names"] = np.array([], "S1")
 

@@ -3,7 +3,7 @@
 from compat.programs_row import program as _program
 
 GARDEN = "official/"
-#: What an optimizer's and a step's size is: small.
+#: Fewer steps and epochs, and smaller convolutions.
 _FEW = {
     "60000 // batch_size": "2000 // batch_size",
     "10000 // batch_size": "200 // batch_size",
@@ -89,11 +89,8 @@ PROGRAMS2 = {
     "docs, guide of TPUs, 2020-09": _guide("2020-09-15", "guide/tpu", _FEW),
     "docs, guide of TPUs, 2021-06": _guide("2021-06-15", "guide/tpu", _FEW, "1.15 2.2"),
     "docs, custom loop, 2019-10": _guide("2019-10-15", "tutorials/distribute/custom_training"),
-    "docs, custom loop, 2020-09": _guide("2020-09-15", "tutorials/distribute/custom_training"),
     "docs, Keras under a strategy, 2020-09": _guide("2020-09-15", "tutorials/distribute/keras"),
-    "docs, saved models, 2020-09": _guide("2020-09-15", "tutorials/distribute/save_and_load"),
     "docs, distributed input, 2020-09": _guide("2020-09-15", "tutorials/distribute/input"),
-    "docs, distributed training, 2020-09": _guide("2020-09-15", "guide/distributed_training"),
     # tensorflow/tpu.
     "MNIST with summaries, 2020-09": _program(
         "tensorflow/tpu",
