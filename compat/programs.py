@@ -7,8 +7,9 @@ Fetches each repository (``git clone`` from GitHub, or ``FOLDER/owner+name/repo`
 program's revision, and runs the file as it is on a virtual TPU, of eight cores if not said
 otherwise. A notebook is run as the Python of its code cells, without lines for the shell.
 Data sets that the programs download are not needed: :mod:`compat.programs_data` and
-:mod:`compat.programs_data2` make small random ones. The programs are in :mod:`compat.programs_list`. Results go into
-``compat/programs.json``, their page is ``compat/PROGRAMS.md``. Nothing of them is kept.
+:mod:`compat.programs_data2` make small random ones. The programs are in
+:mod:`compat.programs_list`. Results go into ``compat/programs.json``, their page is
+``compat/PROGRAMS.md``. Nothing of them is kept.
 """
 
 import argparse

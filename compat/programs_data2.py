@@ -9,7 +9,7 @@ import os
 
 import numpy as np
 
-from compat.programs_data import CONFIG, LETTERS, write_text, write_records
+from compat.programs_data import CONFIG, LETTERS, write_records, write_text
 
 #: How many examples a split of a data set has.
 SPLITS = {
