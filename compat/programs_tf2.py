@@ -38,6 +38,8 @@ RESNET = (
     "--distribution_strategy=tpu --tpu=any --use_synthetic_data --batch_size=16 --train_steps=2 "
     "--steps_per_loop=2 --skip_eval --train_epochs=1 --model_dir={out} --log_steps=1 "
 )
+#: Python 3.9 and newer spell `Optional` otherwise than the program expects of its arguments.
+_PARSED = "data_args, training_args = parser.parse_args_into_dataclasses()"
 PROGRAMS2 = {
     # The model garden: Keras' fit and custom training loops.
     "garden, BERT loop, 2020-05": _garden(
@@ -128,6 +130,7 @@ PROGRAMS2 = {
         "--max_seq_length 32 --do_train --do_eval --num_train_epochs 1 "
         "--per_device_train_batch_size 2 --per_device_eval_batch_size 2 --tpu_name any "
         "--logging_steps 1",
+        {_PARSED: _PARSED + "\n    training_args.logging_dir = training_args.output_dir"},
         not_for="1.15",
         path="src",
     ),
