@@ -6,9 +6,10 @@
 Fetches each repository (``git clone`` from GitHub, or ``FOLDER/owner+name/repo``), takes the
 program's revision, and runs the file as it is on a virtual TPU, of eight cores if not said
 otherwise. A notebook is run as the Python of its code cells, without lines for the shell.
-Data sets that the programs download are not needed: :mod:`compat.programs_data` makes small
-random ones. The programs are in :mod:`compat.programs_list`. Results go into
-``compat/programs.json``, their page is ``compat/PROGRAMS.md``. Nothing of them is kept.
+Data sets that the programs download are not needed: :mod:`compat.programs_data` and
+:mod:`compat.programs_data2` make small random ones. The programs are in
+:mod:`compat.programs_list`. Results go into ``compat/programs.json``, their page is
+``compat/PROGRAMS.md``. Nothing of them is kept.
 """
 
 import argparse
@@ -22,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-from compat import programs_data
+from compat import programs_data, programs_data2
 from compat.programs_list import PROGRAMS, STEADY_LINES, SUMMED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -100,7 +101,7 @@ def script(folder, path, lines, out):
         with open(place, encoding="utf-8") as file:
             cells = [c["source"] for c in json.load(file)["cells"] if c["cell_type"] == "code"]
         every = "\n".join("".join(cell) + "\n" for cell in cells).split("\n")
-        text = "\n".join(line for line in every if not line.lstrip().startswith(("!", "%")))
+        text = "\n".join(re.sub(r"^(\s*)[!%].*", r"\1pass", line) for line in every)
         place = os.path.join(out, os.path.basename(path)[:-6] + ".py")
     for old, new in lines.items():
         if old not in text and new not in text:
@@ -311,6 +312,8 @@ def parsed(parser, arguments):
     os.makedirs(options.work, exist_ok=True)
     if not os.path.exists(os.path.join(options.work, ".keras")):
         programs_data.make(options.work)
+    if not os.path.exists(os.path.join(options.work, "classes.json")):
+        programs_data2.make(options.work)
     return options
 
 

@@ -106,18 +106,18 @@ def make(folder):
     _texts(folder, random)
     steady = dict(CONFIG, attention_probs_dropout_prob=0.0, hidden_dropout_prob=0.0)
     for name, value in (("config", CONFIG), ("grover", CONFIG), ("steady", steady)):
-        _write(folder, name + ".json", json.dumps(value))
-    _write(folder, "xlnet.json", json.dumps(XLNET))
-    _write(folder, "tagger.json", json.dumps(TAGGER))
+        write_text(folder, name + ".json", json.dumps(value))
+    write_text(folder, "xlnet.json", json.dumps(XLNET))
+    write_text(folder, "tagger.json", json.dumps(TAGGER))
     gpt2 = dict(
         GPT2,
         data_path=os.path.join(folder, "openwebtext"),
         model_path=os.path.join(folder, "gpt2-model"),
         predict_path=os.path.join(folder, "predictions.txt"),
     )
-    _write(folder, "gpt2.json", json.dumps(gpt2))
+    write_text(folder, "gpt2.json", json.dumps(gpt2))
     vocabulary = os.path.join(folder, "vocabulary.txt")
-    _write(folder, "electra.json", json.dumps(dict(ELECTRA, vocab_file=vocabulary)))
+    write_text(folder, "electra.json", json.dumps(dict(ELECTRA, vocab_file=vocabulary)))
     _records(folder, random)
     _checkpoint(os.path.join(folder, "bert-model", "model.ckpt"), random)
     _sentencepiece(folder)
@@ -126,7 +126,7 @@ def make(folder):
     return home
 
 
-def _write(folder, name, text):
+def write_text(folder, name, text):
     path = os.path.join(folder, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
@@ -143,20 +143,20 @@ def _texts(folder, random):
     """A vocabulary; documents a sentence a line; CoLA's and SQuAD's files; bytes for enwik8."""
     marks = list(LETTERS + "0123456789,.;:!?-'\"()")
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + marks + ["##" + m for m in marks]
-    _write(folder, "vocabulary.txt", "\n".join(vocabulary) + "\n")
+    write_text(folder, "vocabulary.txt", "\n".join(vocabulary) + "\n")
     pieces = "<unk> <s> </s> <cls> <sep> <pad> <mask> <eod> <eop>".split() + vocabulary[5:]
-    _write(folder, "funnel.txt", "\n".join(pieces) + "\n")
+    write_text(folder, "funnel.txt", "\n".join(pieces) + "\n")
     documents = ["\n".join(_sentence(random) for _ in range(12)) for _ in range(40)]
-    _write(folder, "text/one.txt", "\n\n".join(documents) + "\n")
-    _write(folder, "enwik8/train.txt", _codes(random, 4000))
-    _write(folder, "enwik8/valid.txt", _codes(random, 1500))
-    _write(folder, "enwik8/test.txt", _codes(random, 1500))
+    write_text(folder, "text/one.txt", "\n\n".join(documents) + "\n")
+    write_text(folder, "enwik8/train.txt", _codes(random, 4000))
+    write_text(folder, "enwik8/valid.txt", _codes(random, 1500))
+    write_text(folder, "enwik8/test.txt", _codes(random, 1500))
     rows = ["x\t%d\t\t%s" % (i % 2, _sentence(random)) for i in range(64)]
     tests = ["%d\t%s" % (i, _sentence(random)) for i in range(32)]
     for place, trained in (("cola", rows), ("cola-steady", rows[:1] * len(rows))):
-        _write(folder, place + "/train.tsv", "\n".join(trained) + "\n")
-        _write(folder, place + "/dev.tsv", "\n".join(rows) + "\n")
-        _write(folder, place + "/test.tsv", "index\tsentence\n" + "\n".join(tests) + "\n")
+        write_text(folder, place + "/train.tsv", "\n".join(trained) + "\n")
+        write_text(folder, place + "/dev.tsv", "\n".join(rows) + "\n")
+        write_text(folder, place + "/test.tsv", "index\tsentence\n" + "\n".join(tests) + "\n")
     paragraphs = []
     for i in range(24):
         context = _sentence(random, 14)
@@ -169,7 +169,7 @@ def _texts(folder, random):
         paragraphs.append(dict(context=context, qas=[asked]))
     _tasks(folder, random)
     squad = dict(version="1.1", data=[dict(title="t", paragraphs=paragraphs)])
-    _write(folder, "squad.json", json.dumps(squad))
+    write_text(folder, "squad.json", json.dumps(squad))
 
 
 def _tasks(folder, random):
@@ -180,14 +180,14 @@ def _tasks(folder, random):
         for _ in range(48):
             rows += ["%s X %s" % pair for pair in zip(_sentence(random, 6).split(" "), kinds)]
             rows += [". . O", ""]
-        _write(folder, "ner/%s.txt" % part, "\n".join(rows) + "\n")
+        write_text(folder, "ner/%s.txt" % part, "\n".join(rows) + "\n")
         rows = [(_sentence(random, 4), _sentence(random, 4), i % 2) for i in range(65)]
         lines = ["%s\t%s\t%d" % row for row in rows]
-        _write(folder, "lcqmc/%s.txt" % part, "\n".join(lines) + "\n")
+        write_text(folder, "lcqmc/%s.txt" % part, "\n".join(lines) + "\n")
         reviews = ['"%d","%s"' % (i % 5 + 1, _sentence(random, 8)) for i in range(64)]
-        _write(folder, "yelp/%s.csv" % part, "\n".join(reviews) + "\n")
-    _write(folder, "lines.txt", "\n".join(_sentence(random, 6) for _ in range(5)) + "\n")
-    _write(folder, "tags.txt", "KEEP\nDELETE\nKEEP|and\nDELETE|.\n")
+        write_text(folder, "yelp/%s.csv" % part, "\n".join(reviews) + "\n")
+    write_text(folder, "lines.txt", "\n".join(_sentence(random, 6) for _ in range(5)) + "\n")
+    write_text(folder, "tags.txt", "KEEP\nDELETE\nKEEP|and\nDELETE|.\n")
 
 
 def _codes(random, count):
@@ -203,7 +203,7 @@ def _records(folder, random):
         return
 
     def write(path, examples):
-        _write_records(os.path.join(folder, path), examples)
+        write_records(os.path.join(folder, path), examples)
 
     def bert():
         return {
@@ -263,7 +263,7 @@ def _tagged(random):
     }
 
 
-def _write_records(path, examples):
+def write_records(path, examples):
     """Examples, {name: bytes or numbers}, as records of TensorFlow's."""
     import tensorflow as tf
 
@@ -335,4 +335,4 @@ def _keras(home, random):
             "%.1f,%.1f,%.1f,%.1f,%d" % (tuple(random.uniform(1, 7, 4)) + (i % 3,))
             for i in range(count)
         ]
-        _write(home, "datasets/iris_%s.csv" % name, "\n".join(rows) + "\n")
+        write_text(home, "datasets/iris_%s.csv" % name, "\n".join(rows) + "\n")

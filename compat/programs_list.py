@@ -7,6 +7,7 @@ separated by ``" ;; "``.
 
 from compat.programs_row import program as _program
 from compat.programs_text import TEXT
+from compat.programs_tf2 import PROGRAMS2
 
 COLAB = "tools/colab/%s.ipynb"
 MODELS = "models/experimental/"
@@ -45,6 +46,11 @@ STEADY = {
     },
 }
 STEADY_LINES = {
+    "garden, MNIST fit, 2020-05": {
+        "Dropout(0.4)": "Dropout(0.0)",
+        """.cache().repeat().shuffle(
+      buffer_size=50000).batch""": ".cache().repeat().batch",
+    },
     **dict.fromkeys(
         ("MNIST Keras, 2019-02", "MNIST Keras, 2019-12"),
         {
@@ -226,4 +232,5 @@ PROGRAMS = {
         tpu="virtual:2",
         needs="gin-config 0.4",
     ),
+    **PROGRAMS2,
 }

@@ -22,6 +22,7 @@ import tempfile
 
 from compat import programs, programs_equal
 from compat.programs_list import PROGRAMS
+from tpudist.surfaces.eras.program import Walk
 
 RESULTS = os.path.join(programs.HERE, "programs_migrated.json")
 PAGE = os.path.join(programs.HERE, "MIGRATED.md")
@@ -66,7 +67,7 @@ def migrate(folder):
     }
 
 
-def execute(when, program, folder, work):
+def execute(when, program, folder, work, variables=()):
     """{"status", "said", "numbers", "files"} of a program that runs in a copy of its repository."""
     found = {"status": "", "said": "", "numbers": [], "files": set()}
     start = ["-m", "compat.seeded", when, program.tpu]
@@ -76,7 +77,7 @@ def execute(when, program, folder, work):
             place = programs.script(folder, path, {}, out)
             found["status"], found["said"] = programs.execute(
                 sys.executable, program, folder, place, given, out, work, start,
-                dict(_VARIABLES, SEEN_FILES=read),
+                dict(_VARIABLES, SEEN_FILES=read, **dict(variables)),
             )  # fmt: skip
             with open(programs.log_of(place, work), encoding="utf-8", errors="replace") as file:
                 found["numbers"] += numbers(file)
@@ -127,11 +128,12 @@ def run(name, mirrors, work):
         shutil.copytree(other, os.path.join(folder, os.path.basename(other)))
     for path in program.files.split(" ;; "):
         edit(os.path.join(folder, path), program.lines)
+    variables = {}
     if is_mirrored(folder, program):
-        program = program._replace(tpu="virtual:2")
+        program, variables = program._replace(tpu="virtual:2"), {"MIRRORED": "1"}
     before = execute("before", program, folder, work)
     told = migrate(folder)
-    after = execute("after", program, folder, work)
+    after = execute("after", program, folder, work, variables)
     used = before["files"].union(program.files.split(" ;; "))
     left = [path + ":" + each for path in sorted(used) for each in told["left"].get(path, ())]
     return {
@@ -151,9 +153,13 @@ def is_mirrored(folder, program):
 
     Each of its replicas computes apart, so that two have to do.
     """
+    places = [os.path.join(folder, path) for path in program.files.split(" ;; ")]
+    for place in list(places):
+        if place.endswith(".py"):
+            places += [path for path, _ in Walk(place, folder).files()]
     texts = []
-    for path in program.files.split(" ;; "):
-        with open(os.path.join(folder, path), encoding="utf-8") as file:
+    for place in places:
+        with open(place, encoding="utf-8") as file:
             texts.append(file.read())
     return any("TPUStrategy(" in text for text in texts)
 

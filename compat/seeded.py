@@ -4,13 +4,12 @@
     python -m compat.seeded after TPU FILE [ARGUMENT ...]
 
 Before, it is ``tpudist run --tpu TPU FILE``. After, it is ``python FILE`` with plain TensorFlow
-and tf_keras. A TPU that plain TensorFlow is asked for is there as MirroredStrategy, one logical
-CPU a core: tpudist is not loaded but by a program that imports it.
+and tf_keras; where MIRRORED is set, a TPU that plain TensorFlow is asked for is there as
+MirroredStrategy, one logical CPU a core. tpudist is not loaded but by a program that imports it.
 """
 
 import os
 import random
-import re
 import runpy
 import sys
 import zlib
@@ -118,10 +117,8 @@ def main(arguments):
         sys.argv = ["tpudist", "run", "--tpu", tpu, file, *rest]
         runpy.run_module("tpudist", run_name="__main__", alter_sys=True)
     else:
-        with open(file, encoding="utf-8") as opened:
-            text = opened.read()
         os.environ["TPUDIST_TPU"] = tpu
-        if re.search(r"TPUStrategy\(", text):
+        if "MIRRORED" in os.environ:
             mirror(int(tpu.partition(":")[2] or 8))
         sys.argv = [file, *rest]
         sys.path[0] = os.path.dirname(os.path.abspath(file))

@@ -9,7 +9,7 @@ import pytest
 from tests.helpers.generations import second_generation
 from tpudist import dropin, surfaces
 from tpudist.dropin import finder, namespace
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import keras_packages, versions
 
 native = pytest.importorskip("tensorflow")
 
@@ -56,6 +56,38 @@ STATEMENTS = [
 def test_old_imports(era, statement):
     scope = {}
     exec(statement.format(tf="tpudist.%s.tensorflow" % era), scope)
+
+
+@second_generation
+@pytest.mark.skipif(keras_packages.is_keras_3(), reason="the eras' Keras is not here")
+@pytest.mark.parametrize(
+    "module, name, public",
+    [
+        ("layers", "Dense", "layers.Dense"),
+        ("layers.core", "Dense", "layers.Dense"),
+        ("layers.recurrent", "RNN", "layers.RNN"),
+        ("engine.base_layer", "Layer", "layers.Layer"),
+        ("models", "Sequential", "Sequential"),
+        ("backend", "epsilon", "backend.epsilon"),
+        ("utils.np_utils", "to_categorical", "utils.to_categorical"),
+        ("optimizer_v2.gradient_descent", "SGD", "optimizers.SGD"),
+        (
+            "optimizer_v2.learning_rate_schedule",
+            "LearningRateSchedule",
+            "optimizers.schedules.LearningRateSchedule",
+        ),
+    ],
+)
+def test_keras_by_its_path_in_tensorflow_is_the_keras_of_the_era(module, name, public):
+    scope = {}
+    exec("from tpudist.v2_2.tensorflow.python.keras.%s import %s as found" % (module, name), scope)
+    exec("from tpudist.v2_2 import tensorflow as tf\npublic = tf.keras.%s" % public, scope)
+    assert scope["found"] is scope["public"]
+
+
+@today
+def test_the_profiler_has_another_module_today(era):
+    test_old_imports(era, "from {tf}.python.eager import profiler as m; m.start; m.stop")
 
 
 @today

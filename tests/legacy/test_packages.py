@@ -8,6 +8,7 @@ import pytest
 
 from tests.helpers.generations import second_generation
 from tpudist import cli
+from tpudist.tfcompat import keras_packages
 
 tf = pytest.importorskip("tensorflow")
 
@@ -154,3 +155,28 @@ def test_a_module_that_is_not_there(run, name, words):
 def test_nothing_to_run(run):
     code, out, err = run({}, "--era", "contrib")
     assert code == 2 and "no script" in err
+
+
+@pytest.mark.skipif(not keras_packages.legacy(), reason="Keras 2 is here as the package keras")
+def test_a_library_finds_modules_that_keras_2_alone_has(run):
+    library = """
+        import tensorflow as tf
+        from keras.src import layers
+        from keras.src.engine import keras_tensor
+        try:
+            from keras.nowhere import nothing
+        except ModuleNotFoundError as error:
+            lacks = error.name
+    """
+    script = """
+        import library
+        print(library.keras_tensor.KerasTensor.__module__, library.layers.__name__, library.lacks,
+              isinstance(library.tf.keras.Input([1]), library.keras_tensor.KerasTensor))
+    """
+    files = {"lib/library/__init__.py": library, "app/train.py": script}
+    code, out, err = run(files, "app/train.py", path=["lib"])
+    assert code == 0, err
+    assert (
+        out.split()
+        == "tf_keras.src.engine.keras_tensor keras.src.layers keras.nowhere True".split()
+    )

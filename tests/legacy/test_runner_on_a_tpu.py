@@ -72,6 +72,25 @@ def test_a_2_script_on_a_virtual_tpu(script, capsys, era, method):
     assert err.startswith("era: %s (.%s at script.py:14" % (era, method))
 
 
+@second_generation
+@pytest.mark.parametrize("strategy", ["MirroredStrategy(['/cpu:0'])", "get_strategy()"])
+def test_a_2_0_script_without_a_tpu(script, capsys, strategy):
+    path = script(
+        """
+        import tensorflow as tf
+        strategy = tf.distribute.%s
+        out = strategy.experimental_run_v2(lambda x: x + 1.0, args=(tf.constant(2.0),))
+        print(float(strategy.experimental_local_results(out)[0]))
+        """
+        % strategy
+    )
+    before = hasattr(tf.distribute.Strategy, "experimental_run_v2")
+    assert runner.run(path) == 0
+    out, err = capsys.readouterr()
+    assert out == "3.0\n" and err.startswith("era: v2_0")
+    assert hasattr(tf.distribute.Strategy, "experimental_run_v2") == before
+
+
 @pytest.mark.parametrize("method", ["experimental_run_v2", "run"])
 def test_a_2_script_in_a_process_of_its_own(script, method):
     process = in_a_process(script(V2_TPU % method), (), None, "virtual:2")

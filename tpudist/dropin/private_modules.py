@@ -30,11 +30,14 @@ def homes(dotted: str) -> list[types.ModuleType]:
     """The modules that have the names of a module, the module itself if it is there.
 
     It is imported by its name, because the attribute may be another module: on several
-    releases the attribute ``tensorflow.python.ops`` is ``framework.ops``.
+    releases the attribute ``tensorflow.python.ops`` is ``framework.ops``. Keras is the era's.
     """
+    from tpudist.tfcompat import keras_packages
+
+    keras = keras_packages.private_homes(dotted)
     own = import_or_none("tensorflow." + dotted)
-    if own is not None:
-        return [own]
+    if keras or own is not None:
+        return keras + [own] * (own is not None)
     modules = [
         import_or_none("tensorflow." + home)
         for home in surfaces.PRIVATE_MODULES.get(dotted, "").split()

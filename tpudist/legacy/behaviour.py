@@ -293,6 +293,29 @@ def signatures_of_era() -> Iterator[Any]:
 
 
 @contextlib.contextmanager
+def strategies_of_era() -> Iterator[None]:
+    """Context manager: TensorFlow's own strategies have ``experimental_run_v2`` too.
+
+    Programs make a MirroredStrategy, or take the default strategy, where there is no TPU.
+    """
+    import tensorflow as tf
+
+    from tpudist.tfcompat import versions
+
+    classes: list[Any] = [tf.distribute.Strategy, _v1().distribute.Strategy]
+    if not versions.RUN_V2_IS_GONE:
+        yield
+        return
+    for each in classes:
+        each.experimental_run_v2 = each.run
+    try:
+        yield
+    finally:
+        for each in classes:
+            del each.experimental_run_v2
+
+
+@contextlib.contextmanager
 def listing_cores() -> Iterator[None]:
     """Context manager: ``list_devices`` of every Session has the cores of the virtual TPU.
 

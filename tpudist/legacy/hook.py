@@ -11,6 +11,7 @@ imported before the program began.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib
 import importlib.util
 import os
@@ -160,6 +161,8 @@ class Hook:
     def _replace_import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:
+        if not level and fromlist and name.startswith("keras."):
+            return self._import_keras(name, globals, locals, fromlist)
         below = _below_estimators(self._era, name, fromlist)
         if level or not (below or _is_tensorflow(name)):
             return self._import(name, globals, locals, fromlist, level)
@@ -169,6 +172,21 @@ class Hook:
         ours = "%s.%s" % (self._top, below) if below else self._renamed(name)
         module = self._import(ours, None, None, fromlist or ("__name__",), 0)
         return module if fromlist else sys.modules[self._top]
+
+    def _import_keras(self, name: str, globals: Any, locals: Any, fromlist: Any) -> Any:
+        """Imports a module of Keras: from ``tf_keras`` if Keras 3 has none of its name.
+
+        Libraries import private modules of Keras 2 (tensorflow_addons: ``keras.src.engine``).
+        """
+        try:
+            return self._import(name, globals, locals, fromlist, 0)
+        except ModuleNotFoundError as error:
+            from tpudist.tfcompat import keras_packages
+
+            if error.name and (name + ".").startswith(error.name + ".") and keras_packages.legacy():
+                with contextlib.suppress(ModuleNotFoundError):
+                    return self._import("tf_" + name, None, None, fromlist, 0)
+            raise
 
     def _replace_import_module(self, name: str, package: Any = None) -> Any:
         scope = sys._getframe(1).f_globals

@@ -137,6 +137,7 @@ def of_era(
         undo.enter_context(era_keras.moments_of_era())
         undo.enter_context(behaviour.listing_cores())
         undo.enter_context(behaviour.signatures_of_era())
+        undo.enter_context(behaviour.strategies_of_era())
         undo.enter_context(_absl_flags())
         folder = program.own_folder(script.path, script.own)
         undo.enter_context(hook.Hook(era, folder, also, left_out))

@@ -171,6 +171,10 @@ _OF_CORES = {
     "tpu.cross_replica_sum": "tpudist.core.computations.tpu_ops:cross_replica_sum",
 }
 
+#: What programs of 2.1 to 2.3 choose bfloat16 by.
+_POLICIES = _below("tpudist.core.keras.old_policies", ("keras.mixed_precision.experimental.",), (
+    "LossScaleOptimizer", "Policy", "get_layer_policy", "global_policy", "set_policy"))
+
 _VALUE_CONTEXT = {
     "distribute.ValueContext": "tpudist.v2_2.context:ValueContext",
     "distribute.experimental.ValueContext": "tpudist.v2_2.context:ValueContext",
@@ -207,6 +211,7 @@ DROPINS = {
         **_CLUSTER,
         **_ESTIMATORS,
         **_OF_CORES,
+        **_POLICIES,
         **_below("tpudist.core.system.workers", ("compat.v1.",), _SESSIONS),
         **_second_generation("tpudist.v2_0.strategy:TPUStrategy"),
     },
@@ -214,6 +219,7 @@ DROPINS = {
         **_CLUSTER,
         **_ESTIMATORS,
         **_OF_CORES,
+        **_POLICIES,
         **_below("tpudist.core.system.workers", ("compat.v1.",), _SESSIONS),
         **_second_generation("tpudist.v2_2.strategy:TPUStrategy"),
         "distribute.TPUStrategy": "tpudist.v2_2.later:TPUStrategy",

@@ -46,6 +46,7 @@ MODULES = {
     "python.distribute.all_reduce": "python.distribute.v1.all_reduce",
     "python.distribute.distribution_strategy_context": "python.distribute.distribute_lib",
     "python.distribute.summary_op_util": "python.ops.summary_op_util",
+    "python.eager.profiler": "python.profiler.profiler_v2",
     "python.eager.profiler_client": "python.profiler.profiler_client",
     "python.framework.composite_tensor": "python.framework.ops",
     "python.framework.tensor_conversion_registry": "python.framework.ops",
@@ -295,6 +296,7 @@ GONE_MODULES = frozenset(
 )
 _INSTEAD = {
     "examples.tutorials.mnist": "tf.keras.datasets.mnist",
+    "python.eager.profiler": "tf.profiler.experimental, whose start takes the folder",
     "python.keras": "tf_keras, the package of Keras 2 that has it, or tf.keras",
 }
 
@@ -318,13 +320,13 @@ def instead_of_module(name: str) -> str:
     """
     parts = name.split(".")
     above = [".".join(parts[:end]) for end in range(len(parts), 0, -1)]
+    for start, words in _INSTEAD.items():
+        if (name + ".").startswith(start + "."):
+            return words
     known = next((MODULES[each] for each in above if each in MODULES), "")
     homes = [each for each in known.split() if gone_module(each) is None]
     if homes and not homes[0].startswith("contrib."):
         return "tensorflow.%s has its names today, and is no public API either" % homes[0]
-    for start, words in _INSTEAD.items():
-        if (name + ".").startswith(start + "."):
-            return words
     if any(part.startswith("gen_") for part in parts):
         return "tf.raw_ops, which has the ops that TensorFlow's kernels implement"
     return "a public name of tf; where there is none, copy the lines that you use"

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 #: The API of ``tf_keras``, by generation.
 _API = {"compat.v1": "tf_keras.api._v1.keras", "compat.v2": "tf_keras.api._v2.keras"}
 
+_WITHIN = "python.keras."
+#: Modules below it that have another name in the package of today.
+_MOVED = {"optimizer_v2.learning_rate_schedule": "optimizers.schedules.learning_rate_schedule"}
+#: Where ``optimizer_v2`` went, newest first.
+_OPTIMIZERS_WITHIN = ("optimizers.legacy", "optimizers.optimizer_v2", "optimizer_v2")
+
 _OPTIMIZERS = ("keras.optimizers", "optimizers")
 
 
@@ -111,6 +117,36 @@ def _found_by_name(optimizers: Any) -> ModuleType:
     return made
 
 
+def private_homes(dotted: str) -> list[ModuleType]:
+    """The modules that are ``tensorflow.python.keras`` of the eras, where Keras is a package.
+
+    Up to 2.5 it was ``tf.keras`` itself; what newer releases have there is a second copy, whose
+    classes are strange to ``tf.keras``.
+
+    Args:
+      dotted: dotted name below ``tensorflow``.
+
+    Returns:
+      The modules with its names; none where TensorFlow's own is right, or Keras 2 is not there.
+    """
+    if not (dotted + ".").startswith(_WITHIN) or is_keras_3() or not versions.KERAS_IS_A_PACKAGE:
+        return []
+    below = dotted[len(_WITHIN) :]
+    paths = [_MOVED[below]] if below in _MOVED else []
+    paths += [below.replace("optimizer_v2", home) for home in _OPTIMIZERS_WITHIN]
+    paths += ["layers"] if below.startswith("layers.") else []
+    inside = ".src" if versions.KERAS_MODULES_ARE_IN_SRC else ""
+    found = [_import_or_none((_package() + inside + "." + path).rstrip(".")) for path in paths]
+    return [each for each in dict.fromkeys(found) if each is not None]
+
+
+def _import_or_none(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
 def of_graphs() -> Any:
     """The eras' ``tf.compat.v1.keras``: Keras 2, with a session's functions."""
     import tensorflow as tf
@@ -167,6 +203,11 @@ def contrib_keras_support() -> Any:
     if versions.TF2:
         return None
     return importlib.import_module("tensorflow.contrib.tpu.python.tpu.keras_support")
+
+
+def mixed_precision() -> Any:
+    """The eras' ``tf.keras.mixed_precision``, as the installed Keras has it."""
+    return _of_eras().mixed_precision
 
 
 @contextlib.contextmanager

@@ -60,6 +60,9 @@ KERAS_MOMENTS_TAKE_MASKS = _since("2.12")
 #: look for its batch normalization.
 KERAS_MODULES_ARE_IN_SRC = _since("2.13")
 
+#: ``tf.keras.mixed_precision`` has what was in its ``experimental`` (2.4 release notes).
+KERAS_POLICIES_ARE_STABLE = _since("2.4")
+
 #: ``import keras`` is the package that ``tf.keras`` is (2.6 release notes).
 KERAS_IS_A_PACKAGE = _since("2.6")
 
@@ -145,6 +148,9 @@ HAS_ALL_REDUCE = _since("1.14")
 
 #: ``Strategy.run`` exists; before, ``experimental_run_v2`` (2.2 release notes).
 HAS_RUN = _since("2.2")
+
+#: ``Strategy.experimental_run_v2`` is gone (2.4 release notes).
+RUN_V2_IS_GONE = _since("2.4")
 
 #: AutoGraph turns errors it does not know into a StagingError, except those that
 #: have ``ag_pass_through`` (until 1.14; see autograph/impl/api.py there).

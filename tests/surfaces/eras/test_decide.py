@@ -122,6 +122,8 @@ def test_names_that_eras_share(write, era, source):
         "if tf.__version__ < '2': tf.enable_eager_execution()",
         "if LooseVersion(tf.VERSION) < '2.0': tf.app.run()",
         "if not TF2:\n  tf.logging.info('x')",
+        "if is_v2_0():\n  pass\nelse:\n  tf.Session()",
+        "if not compat.is_v1_apis():\n  pass\nelse:\n  tf.Session()",
         "if hasattr(tf, 'contrib'):\n  tf.contrib.distribute",
         "if not getattr(tf, 'contrib', None): pass",
         "try:\n  tf.contrib.distribute\nexcept AttributeError:\n  pass",
@@ -132,6 +134,16 @@ def test_names_that_eras_share(write, era, source):
 def test_what_a_program_asks_for_first_decides_last(write, guarded):
     assert program.read(write(script=TF + guarded + "\n" + V2_RUN)).decision.era == "v2_0"
     assert program.read(write(script=TF + guarded)).decision.era == "contrib"
+
+
+def test_names_of_tensorflow_1_are_left_over_where_those_of_2_are_more(write):
+    left = TF + "def f(x): return tf.matrix_band_part(x, 1, 1)\n"
+    second = "tf.random.set_seed(1)\n", "tf.summary.create_file_writer('x')\n"
+    assert program.read(write(script=left + second[0] + CLASS)).decision.era == "contrib"
+    decision = program.read(write(script=left + "".join(second) + CLASS)).decision
+    assert decision.era == "v2_2"
+    assert [each.name for each in decision.outvoted] == ["tf.matrix_band_part"]
+    assert program.read(write(script=left + "".join(second))).decision.era == "v2_2"
 
 
 @pytest.mark.parametrize("error", ["Exception", "KeyboardInterrupt", "tf.errors.OutOfRangeError"])

@@ -61,7 +61,7 @@ _MODES = frozenset(
     + ["enable_eager_execution", "enable_v2_behavior"]
 )
 _MAKING = _MODES | _SESSIONS | {"train.MonitoredTrainingSession"}
-_VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$", re.IGNORECASE)
+_VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$|^(is|use)_(tf_?)?v?[12](_|$)", re.IGNORECASE)
 _ASKING = ("hasattr", "getattr")
 _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 
@@ -308,7 +308,8 @@ def decide(clues: list[Evidence]) -> Decision:
     In this order: what a file states; names that one era alone has; the newest
     era that has all of the others; and last the names that the program only
     uses if they are there. Of several eras the newest is meant, since code that
-    was carried forward keeps its old branches.
+    was carried forward keeps its old branches. Names of TensorFlow 1 tell nothing
+    where those of TensorFlow 2 are more: some are left over in code that is not run.
 
     Args:
       clues: names of one file or of many.
@@ -318,12 +319,15 @@ def decide(clues: list[Evidence]) -> Decision:
     """
     graph = _graph(clues)
     told = [each for each in clues if each.eras and (each.kind != GRAPH or each in graph)]
-    plain = [each for each in told if not each.guarded]
+    counted = told
+    if _are_left_over([each for each in clues if not each.guarded]):
+        counted = [each for each in told if each.kind != FIRST_GENERATION]
+    plain = [each for each in counted if not each.guarded]
     tiers = (
         [each for each in told if each.kind == STATED],
         [each for each in plain if len(each.eras) == 1],
         plain,
-        told,
+        counted,
     )
     decisive = next((tier for tier in tiers if tier), [])
     era = _newest(decisive)
@@ -331,6 +335,12 @@ def decide(clues: list[Evidence]) -> Decision:
     decisive = [each for each in having if each.eras[-1] == era] or having
     outvoted = [each for each in told if len(each.eras) == 1 and era not in each.eras]
     return Decision(era, decisive, outvoted, graph)
+
+
+def _are_left_over(clues: list[Evidence]) -> bool:
+    """Whether there are fewer names that only TensorFlow 1 has than such of TensorFlow 2."""
+    kinds = [each.kind for each in clues]
+    return kinds.count(FIRST_GENERATION) < kinds.count(SECOND_GENERATION)
 
 
 def _graph(clues: list[Evidence]) -> list[Evidence]:

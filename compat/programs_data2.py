@@ -1,0 +1,111 @@
+"""More small data for :mod:`compat.programs`: what programs of TensorFlow 2 read.
+
+As in :mod:`compat.programs_data`, all of it is random. Data sets of tensorflow_datasets are
+written where that package looks for them, with the names and features of its own builders.
+"""
+
+import json
+import os
+
+import numpy as np
+
+from compat.programs_data import CONFIG, LETTERS, write_records, write_text
+
+#: How many examples a split of a data set has.
+SPLITS = {
+    "mnist": {"train": 2048, "test": 256},
+    "cifar10": {"train": 512, "test": 128},
+    "glue/sst2": {"train": 64, "validation": 32},
+}
+
+
+def make(folder):
+    """Writes all of it below a folder."""
+    random = np.random.RandomState(1)
+    _classified(folder, random)
+    _transformers(os.path.join(folder, "hf"))
+    for name, splits in SPLITS.items():
+        _dataset(os.path.join(folder, "tensorflow_datasets"), name, splits, random)
+
+
+def _classified(folder, random):
+    """Sentences of two classes for BERT and XLNet of the model garden, and what describes them."""
+    row = {
+        "input_ids": random.randint(5, 100, 64),
+        "input_mask": np.ones(64, int),
+        "segment_ids": np.zeros(64, int),
+        "label_ids": [1],
+        "is_real_example": [1],
+    }
+    rows = [
+        dict(row, input_ids=random.randint(5, 100, 64), label_ids=[number % 2])
+        for number in range(64)
+    ]
+    write_records(os.path.join(folder, "classes.tfrecord"), rows)
+    masked = [dict(each, input_mask=np.zeros(64, np.float32)) for each in rows]
+    write_records(os.path.join(folder, "xlnet-classes.tfrecord"), masked)
+    about = dict(num_labels=2, train_data_size=64, eval_data_size=64, max_seq_length=64)
+    write_text(folder, "classes.json", json.dumps(dict(about, task_type="bert_classifier")))
+
+
+def _transformers(folder):
+    """A BERT of Hugging Face's: its shape, its vocabulary, and a checkpoint without values."""
+    try:
+        import h5py
+    except ImportError:
+        return
+    names = "hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act"
+    config = {name: CONFIG[name] for name in names.split()}
+    config.update(vocab_size=512, max_position_embeddings=64, type_vocab_size=2)
+    write_text(folder, "config.json", json.dumps(dict(config, model_type="bert")))
+    with open(os.path.join(os.path.dirname(folder), "vocabulary.txt"), encoding="utf-8") as file:
+        write_text(folder, "vocab.txt", file.read())
+    with h5py.File(os.path.join(folder, "tf_model.h5"), "w") as file:
+        file.attrs["layer_names"] = np.array([], "S1")
+
+
+def _dataset(folder, name, splits, random):
+    """A data set of tensorflow_datasets, in the newest version that this package knows."""
+    try:
+        import tensorflow as tf
+        import tensorflow_datasets as tfds
+    except ImportError:
+        return
+    builder = tfds.builder(name, data_dir=folder)
+    if os.path.exists(builder.data_path):
+        return
+    os.makedirs(builder.data_path)
+    features, infos = builder.info.features, []
+    for split, count in splits.items():
+        rows = [
+            features.serialize_example(features.encode_example(_example(features, random)))
+            for _ in range(count)
+        ]
+        path = "%s-%s.tfrecord-00000-of-00001" % (builder.name, split)
+        with tf.io.TFRecordWriter(os.path.join(builder.data_path, path)) as writer:
+            for row in rows:
+                writer.write(row)
+        infos.append(
+            tfds.core.SplitInfo(name=split, shard_lengths=[count], num_bytes=sum(map(len, rows)))
+        )
+    tfds.folder_dataset.write_metadata(
+        data_dir=builder.data_path,
+        features=features,
+        split_infos=infos,
+        filename_template="{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}",
+    )
+
+
+def _example(features, random):
+    """A random example: an image, a class, or letters."""
+    example = {}
+    for key, feature in features.items():
+        if hasattr(feature, "num_classes"):
+            example[key] = random.randint(feature.num_classes)
+        elif feature.shape:
+            example[key] = random.randint(0, 256, feature.shape).astype("uint8")
+        elif feature.np_dtype not in (object, np.object_):
+            example[key] = random.randint(1000)
+        else:
+            example[key] = "".join(random.choice(list(LETTERS), 8))
+    return example

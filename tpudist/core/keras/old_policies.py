@@ -1,0 +1,51 @@
+"""``tf.keras.mixed_precision.experimental`` of TensorFlow 2.1 to 2.3, on newer Keras 2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpudist.errors import ArgumentError
+from tpudist.tfcompat import keras_packages, versions
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """What Keras has of that name: its own module up to 2.3, and its successors since."""
+    if not versions.HAS_RUN and (name == "get_layer_policy" or not versions.HAS_COMPAT_V2):
+        return _Absent
+    precision = keras_packages.mixed_precision()
+    if versions.KERAS_POLICIES_ARE_STABLE:
+        return _SUCCESSORS[name](precision)
+    return getattr(precision.experimental, name)
+
+
+class _Absent:
+    """What is no name of this release yet: nothing is one of its instances."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise ArgumentError(
+            "tf.keras.mixed_precision.experimental on TensorFlow %s" % versions.TF,
+            "it began with 1.14, and get_layer_policy in it with 2.1",
+            "TensorFlow 2.2 or newer",
+        )
+
+
+def _policy(name: str, loss_scale: Any = "auto") -> Any:
+    """Returns a policy; an optimizer has the loss scale, on TPUs there is none."""
+    del loss_scale
+    return keras_packages.mixed_precision().Policy(name)
+
+
+def _layer_policy(layer: Any) -> Any:
+    return layer.dtype_policy
+
+
+_SUCCESSORS = {
+    "LossScaleOptimizer": lambda precision: precision.LossScaleOptimizer,
+    "Policy": lambda _: _policy,
+    "get_layer_policy": lambda _: _layer_policy,
+    "global_policy": lambda precision: precision.global_policy,
+    "set_policy": lambda precision: precision.set_global_policy,
+}
