@@ -121,6 +121,14 @@ def test_local_results_of_a_variable_are_its_components(mode, strategy):
     assert found == [2.0] * 4
 
 
+def test_all_reduce_of_one_tensor_counts_every_replica(surface, mode, strategy):
+    def build():
+        one = tf.constant(3.0)
+        return surface.results(strategy, lambda: replica().all_reduce(SUM, one))
+
+    assert list(mode.evaluate(build)) == [12.0] * 4
+
+
 def test_a_training_step_updates_every_copy(surface, mode, strategy):
     with strategy.scope():
         weight = tf.Variable(1.0, aggregation=tf.VariableAggregation.MEAN)

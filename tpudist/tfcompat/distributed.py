@@ -160,6 +160,15 @@ def as_per_replica(extended: Extended, results: Nest) -> Any:
     )
 
 
+def on_each(extended: Extended, value: Any) -> Any:
+    """A per-replica value with a copy of one tensor (or number) on each replica's device."""
+    copies = []
+    for device in extended.worker_devices:
+        with tf.device(device):
+            copies.append(_copy(value if hasattr(value, "dtype") else tf.convert_to_tensor(value)))
+    return per_replica(extended, copies)
+
+
 def _copy(tensor: Tensor) -> Any:
     return pack(tensor, [tf.identity(each) for each in flatten(tensor)])
 

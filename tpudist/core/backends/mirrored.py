@@ -109,11 +109,13 @@ class MirroredExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return super()._reduce_to(reduce_op, value, destinations, *options)
 
     def _batch_reduce_to(self, reduce_op: Any, pairs: Any, *options: Any) -> Any:
-        """As :meth:`_reduce_to`."""
+        """Reduces one tensor that all replicas hand over as a value of each."""
         as_tensors = []
         for value, destinations in pairs:
-            tensors = self._as_tensors(value)
-            as_tensors.append((tensors, tensors if destinations is value else destinations))
+            plain = not distributed.is_distributed(value)
+            tensors = distributed.on_each(self, value) if plain else self._as_tensors(value)
+            own = destinations is value or plain and not distributed.is_distributed(destinations)
+            as_tensors.append((tensors, tensors if own else destinations))
         return super()._batch_reduce_to(reduce_op, as_tensors, *options)
 
     def _as_tensors(self, value: Any) -> Any:
