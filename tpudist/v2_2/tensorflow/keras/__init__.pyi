@@ -11,6 +11,7 @@ from tpudist.v2_2.tensorflow.keras import initializers as initializers
 from tpudist.v2_2.tensorflow.keras import layers as layers
 from tpudist.v2_2.tensorflow.keras import losses as losses
 from tpudist.v2_2.tensorflow.keras import metrics as metrics
+from tpudist.v2_2.tensorflow.keras import mixed_precision as mixed_precision
 from tpudist.v2_2.tensorflow.keras import models as models
 from tpudist.v2_2.tensorflow.keras import optimizers as optimizers
 from tpudist.v2_2.tensorflow.keras import preprocessing as preprocessing
