@@ -10,6 +10,19 @@ from tpudist.tfcompat import keras_packages, versions
 if TYPE_CHECKING:
     from typing import Any
 
+    # What checkers see of the names that `__getattr__` finds.
+    class LossScaleOptimizer:
+        def __init__(self, optimizer: Any, loss_scale: Any = "dynamic") -> None: ...
+
+    class Policy:
+        def __init__(self, name: str, loss_scale: Any = "auto") -> None: ...
+
+    def get_layer_policy(layer: Any) -> Any: ...
+
+    def global_policy() -> Any: ...
+
+    def set_policy(policy: Any) -> None: ...
+
 
 def __getattr__(name: str) -> Any:
     """What Keras has of that name: its own module up to 2.3, and its successors since."""
