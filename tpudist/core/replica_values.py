@@ -64,7 +64,7 @@ def reduction(aggregation: Any, none_allowed: bool = False) -> Any:
 
 
 def refuse_swapped(operation: Any, value: Any) -> None:
-    """Refuses the arguments of ``reduce`` in the wrong order.
+    """Refuses ``reduce(value, SUM)``, whose arguments are in the wrong order.
 
     Args:
       operation: the reduction, or what was given for it.

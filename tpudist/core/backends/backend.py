@@ -10,6 +10,8 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING
 
+import tensorflow as tf
+
 from tpudist.core import base_classes
 from tpudist.core.input import distributed_datasets
 from tpudist.errors import ArgumentError
@@ -189,13 +191,13 @@ class Backend(abc.ABC):
         """The CPU device of each host."""
         return self.pipeline_devices()
 
-    @abc.abstractmethod
     def start_system(self) -> Ops:
         """Starts the TPU system: a list of ops in a graph, else at once (None)."""
+        return None if tf.executing_eagerly() else []
 
-    @abc.abstractmethod
     def stop_system(self) -> Ops:
         """Stops the TPU system; results as for :meth:`start_system`."""
+        return None if tf.executing_eagerly() else []
 
     @abc.abstractmethod
     def configure(

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         Fn,
         Integer,
         Kwargs,
-        Ops,
         Options,
         ReduceOp,
         Strategy,
@@ -95,7 +94,7 @@ class MirroredExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         )
 
     def _get_cross_device_ops(self, *value: Any) -> Any:
-        """TensorFlow's way to add values; op by op, NCCL would wait for ops that follow."""
+        """Returns how values are added; NCCL would wait for later ops in eager mode."""
         if tf.executing_eagerly():
             return distributed.adds_between("CPU")
         return super()._get_cross_device_ops(*value)
@@ -205,14 +204,6 @@ class MirroredBackend(Backend):
     def logical_devices(self) -> int:
         """See the base class."""
         return self.extended.placement.logical_devices
-
-    def start_system(self) -> Ops:
-        """See the base class; there is nothing to start."""
-        return None if tf.executing_eagerly() else []
-
-    def stop_system(self) -> Ops:
-        """See the base class."""
-        return None if tf.executing_eagerly() else []
 
     def configure(
         self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None

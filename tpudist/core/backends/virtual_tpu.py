@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         InputMode,
         Integer,
         Kwargs,
-        Ops,
         Options,
         ReduceOp,
     )
@@ -138,14 +137,6 @@ class VirtualBackend(Backend):
 
     def _host_devices(self) -> list[str]:
         return list(map(self.extended.get_host_cpu_device, range(self.extended.num_hosts)))
-
-    def start_system(self) -> Ops:
-        """See the base class; there is nothing to start."""
-        return None if tf.executing_eagerly() else []
-
-    def stop_system(self) -> Ops:
-        """See the base class."""
-        return None if tf.executing_eagerly() else []
 
     def configure(
         self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None

@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Absent:
-    """What is no name of this release yet: nothing is one of its instances."""
+    """Stands for a name that this release has not yet; making one is refused."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise ArgumentError(
