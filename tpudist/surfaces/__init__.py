@@ -29,6 +29,7 @@ from tpudist.surfaces.contrib_names import (
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.first_generation import FIRST_GENERATION
 from tpudist.surfaces.gone import (
+    ENDED_PACKAGES,
     GONE,
     GONE_BY_2_2,
     GONE_BY_2_2_BUT_V1,
@@ -61,6 +62,7 @@ from tpudist.surfaces.successors import MEMBERS, NAMES
 
 __all__ = [
     "DROPINS",
+    "ENDED_PACKAGES",
     "ERAS",
     "EXPORTS",
     "FIRST_GENERATION",

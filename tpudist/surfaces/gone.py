@@ -181,6 +181,13 @@ GONE = {
 
 #: Last TensorFlow release with a whole module, for the message.
 LAST = {"contrib": "1.15", "estimator": "2.15"}
+#: {package beside TensorFlow: (why newer releases have it not, what to type instead)}.
+ENDED_PACKAGES = {
+    "tensorflow_addons": (
+        "TensorFlow Addons ended in May 2024, and works up to TensorFlow 2.15",
+        "the class of the same name of tf.keras, which has its optimizers, GroupNormalization, "
+        "activations and metrics; copy the few lines of others"),
+}
 
 _KERAS_2 = "the package tf_keras with TF_USE_LEGACY_KERAS=1, which has it"
 _KERAS_2_V1 = _KERAS_2 + " below tf.compat.v1"

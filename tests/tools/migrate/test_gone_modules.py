@@ -59,3 +59,20 @@ def test_each_import_below_a_module_that_is_gone_is_told(tmp_path):
         (2, "export_output"),
         (3, "estimator"),
     ]
+
+
+def test_imports_of_packages_that_ended_with_an_older_tensorflow_are_told(tmp_path):
+    texts = {
+        "alone.py": "import tensorflow_addons as tfa\n\noptimizer = tfa.optimizers.LAMB()\n",
+        "beside.py": "import tensorflow as tf\nfrom tensorflow_addons.image import rotate\n",
+        "guarded.py": "try:\n    import tensorflow_addons\nexcept ImportError:\n    pass\n",
+        "others.py": "import tensorflow_addons_of_ours\nimport tensorflow_hub as hub\n",
+    }
+    harness.put(tmp_path, texts)
+    results = harness.results(tmp_path, "latest")
+    left = {path: [use.line for use in found.left] for path, found in results.items()}
+    assert {path: lines for path, lines in left.items() if lines} == {
+        "alone.py": [1],
+        "beside.py": [2],
+    }
+    assert "TensorFlow 2.15" in results["alone.py"].left[0].why

@@ -70,6 +70,9 @@ def _gone_today(plan: Plan, full: str) -> tuple[str, str]:
     """(why an imported name cannot be had, what to type instead); "" of one that can."""
     if full.startswith("tensorflow.google"):
         return "no TensorFlow outside of Google has it", "import tensorflow.compat.v1 as tf"
+    package = full.partition(".")[0]
+    if package in surfaces.ENDED_PACKAGES:
+        return surfaces.ENDED_PACKAGES[package]
     below = tensorflow_names.below_tensorflow(full) or ""
     name = surfaces.gone_today(below)
     if below.partition(".")[0] == "contrib" or name in surfaces.KEPT_IN_V1 and is_v1(plan, full):

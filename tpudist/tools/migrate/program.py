@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.codebase import CodeBase
     from tpudist.tools.migrate.resolution.module import Module
 
-_AHEAD = 500000  # characters of parsed files that wait to be rewritten
+_AHEAD = 300000  # characters of parsed files that wait to be rewritten
+_NONE: frozenset[str] = frozenset()  # one object: thousands of files say nothing of most
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
 _OWN = {
@@ -35,6 +36,7 @@ _OWN = {
 }
 #: What may lead to a name of TensorFlow, Keras or a device by another way than an import.
 _INDIRECT = (b"tensorflow.", b"keras", b"import *", b">>> ", b"/device:TPU")
+_INDIRECT += tuple(package.encode() for package in surfaces.ENDED_PACKAGES)
 _ASKING = frozenset("getattr vars __dict__ exec eval compile timeit Timer patch".split())
 _QUOTED = re.compile(rb"""["'][\w.]*\b(?:tf|tensorflow)\b""")
 _ASKED = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}
@@ -338,14 +340,14 @@ def _read(
     )
     return (
         Facts(
-            says=says,
+            says=says or _NONE,
             era=told.era if told.decisive else "",
             contrib=_tells_contrib(found),
             tensorflow_1=_names_tensorflow_1(found),
             tells=tells,
-            modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
+            modes=frozenset(each.name for each in found if each.kind == evidence.MODE) or _NONE,
             asks=any(tells) or not bindings.tensorflow or _is_asked_for(nodes, bindings),
-            lenders=lenders - {path},
+            lenders=lenders - {path} or _NONE,
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
         ),
