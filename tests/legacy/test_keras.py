@@ -128,6 +128,13 @@ def test_a_folder_called_keras_is_the_users(script, tmp_path):
     assert program.read(script("import keras")).keras.own is None
 
 
+def test_a_module_of_the_users_keras_imports_the_others_of_it(tmp_path):
+    (tmp_path / "keras").mkdir()
+    (tmp_path / "keras" / "__init__.py").write_text("", "utf-8")
+    (tmp_path / "keras" / "train.py").write_text("from keras import anchors", "utf-8")
+    assert program.read(str(tmp_path / "keras" / "train.py")).keras.own is None
+
+
 @pytest.mark.slow
 def test_keras_of_its_own_gets_an_answer_in_words(script):
     done = in_a_process(script("import keras\nraise ValueError('out of keras')"))

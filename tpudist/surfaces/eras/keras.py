@@ -18,7 +18,7 @@ from tpudist.surfaces.eras import evidence
 from tpudist.surfaces.eras.names import is_below
 
 if TYPE_CHECKING:
-    from typing import Iterator
+    from typing import Iterable, Iterator
 
 _METHODS = frozenset(
     "train_on_batch test_on_batch predict_on_batch fit_generator evaluate_generator "
@@ -40,7 +40,7 @@ class Keras:
     """What the files of a program tell of its Keras; None of what they do not name.
 
     Args:
-      folder: the script's folder, where a module called keras would be the user's own.
+      places: the folders of the user's modules, where one called keras would be their own.
 
     Attributes:
       tensorflows: where ``tf.keras``, or what TensorFlow's other names take from it, is named
@@ -49,9 +49,11 @@ class Keras:
       graph: the first name that needs a graph, such as "tf.Session (train.py:9)".
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, places: Iterable[str]) -> None:
         self._is_users = any(
-            os.path.exists(os.path.join(folder, name)) for name in ("keras", "keras.py")
+            os.path.exists(os.path.join(place, name))
+            for place in places
+            for name in ("keras", "keras.py")
         )
         self._strategy = False
         self._refused: str | None = None

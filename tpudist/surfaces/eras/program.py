@@ -56,8 +56,8 @@ def read(
       A `Reading`; what cannot be read is among its faults, and the rest decides.
     """
     clues: list[Evidence] = []
-    keras = Keras(os.path.dirname(os.path.realpath(script)))
     walk = Walk(script, start, also, left_out)
+    keras = Keras(walk.places)
     for path, tree in walk.files():
         try:
             clues += evidence.collect(tree, path)
@@ -87,6 +87,7 @@ class Walk:
       script, start, also, left_out: as of `read`.
 
     Attributes:
+      places: the folders that its own modules are looked for in.
       installed: {top package: its folder or file} of those that are installed and imported.
       faults: (path, error) of each file that cannot be read.
     """
@@ -100,7 +101,7 @@ class Walk:
     ) -> None:
         self._script = os.path.realpath(script)
         self._folder = own_folder(self._script, start)
-        self._places = _places(self._script) + ([self._folder] if start else [])
+        self.places = _places(self._script) + ([self._folder] if start else [])
         self._also, self._left_out = also, left_out
         self._bases: dict[str, list[tuple[str, str]]] = {}
         self.installed: dict[str, str] = {}
@@ -130,7 +131,7 @@ class Walk:
                 base = os.path.normpath(os.path.join(path, *[os.pardir] * level))
                 every = [(base, folder)]
             else:
-                every = [(base, self._folder) for base in self._places]
+                every = [(base, self._folder) for base in self.places]
                 every += self._elsewhere(dotted.partition(".")[0])
             for base, below in every:
                 for found in _module_files(base, dotted, below):
