@@ -175,6 +175,12 @@ _OF_CORES = {
 _POLICIES = _below("tpudist.core.keras.old_policies", ("keras.mixed_precision.experimental.",), (
     "LossScaleOptimizer", "Policy", "get_layer_policy", "global_policy", "set_policy"))
 
+_OPTIONS = {
+    "data.Options": "tpudist.core.input.old_options:Options",
+    "data.experimental.OptimizationOptions":
+        "tpudist.core.input.old_options:OptimizationOptions",
+}
+
 _VALUE_CONTEXT = {
     "distribute.ValueContext": "tpudist.v2_2.context:ValueContext",
     "distribute.experimental.ValueContext": "tpudist.v2_2.context:ValueContext",
@@ -183,6 +189,7 @@ _VALUE_CONTEXT = {
 DROPINS = {
     "contrib": {
         **_CLUSTER,
+        **_OPTIONS,
         **_below("tpudist.core.system.workers", ("",), _SESSIONS),
         **_ESTIMATORS,
         **_below("tpudist.contrib.context", ("", "contrib.distribute."), (
@@ -209,6 +216,7 @@ DROPINS = {
     },
     "v2_0": {
         **_CLUSTER,
+        **_OPTIONS,
         **_ESTIMATORS,
         **_OF_CORES,
         **_POLICIES,
@@ -217,6 +225,7 @@ DROPINS = {
     },
     "v2_2": {
         **_CLUSTER,
+        **_OPTIONS,
         **_ESTIMATORS,
         **_OF_CORES,
         **_POLICIES,

@@ -181,6 +181,16 @@ GONE = {
 
 #: Last TensorFlow release with a whole module, for the message.
 LAST = {"contrib": "1.15", "estimator": "2.15"}
+#: {member of `tf.data.Options.experimental_optimization`: what to type instead}.
+GONE_DATA_OPTIONS = {
+    **dict.fromkeys(
+        ("autotune_algorithm", "autotune_buffers", "autotune_cpu_budget"),
+        "nothing, tf.data tunes itself; or options.autotune.enabled, .cpu_budget, .ram_budget"),
+    **dict.fromkeys(
+        ("filter_with_random_uniform_fusion", "hoist_random_uniform"),
+        "nothing: the line can go"),
+    "map_vectorization": "nothing: the line can go; for the speed, batch before map",
+}
 #: {package beside TensorFlow: (why newer releases have it not, what to type instead)}.
 ENDED_PACKAGES = {
     "tensorflow_addons": (

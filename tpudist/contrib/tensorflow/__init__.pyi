@@ -7,6 +7,7 @@ from tpudist.contrib.context import get_tower_context as get_tower_context
 from tpudist.contrib.tensorflow import compat as compat
 from tpudist.contrib.tensorflow import config as config
 from tpudist.contrib.tensorflow import contrib as contrib
+from tpudist.contrib.tensorflow import data as data
 from tpudist.contrib.tensorflow import distribute as distribute
 from tpudist.contrib.tensorflow import estimator as estimator
 from tpudist.contrib.tensorflow import keras as keras

@@ -74,5 +74,6 @@ def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any
         return
     values = plan.evaluator.values(plan.module, node)
     is_own = bool(values) and all(value[0] == "function" for value in values)
-    if type(node.ctx) is ast.Load and not is_own:
+    is_asked = type(node.ctx) is ast.Load or name in surfaces.GONE_DATA_OPTIONS
+    if is_asked and not is_own:
         yield "any", name, node, rule

@@ -35,8 +35,8 @@ _OWN = {
     if kind not in ("tf", "call") and "_" in name
 }
 #: What may lead to a name of TensorFlow, Keras or a device by another way than an import.
-_INDIRECT = (b"tensorflow.", b"keras", b"import *", b">>> ", b"/device:TPU")
-_INDIRECT += tuple(package.encode() for package in surfaces.ENDED_PACKAGES)
+_INDIRECT = [b"tensorflow.", b"keras", b"import *", b">>> ", b"/device:TPU"]
+_INDIRECT += [package.encode() for package in surfaces.ENDED_PACKAGES]
 _ASKING = frozenset("getattr vars __dict__ exec eval compile timeit Timer patch".split())
 _QUOTED = re.compile(rb"""["'][\w.]*\b(?:tf|tensorflow)\b""")
 _ASKED = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}

@@ -261,6 +261,18 @@ _row(
     _of_tf(surfaces.RENAMED_TODAY),
 )
 _row(
+    "data-options",
+    "latest",
+    _RELEASES + "v2.6.0",
+    """Hints of ``tf.data.Options`` that ended with 2.5, such as ``map_vectorization``.
+
+    They changed the speed of a dataset, not its elements.
+    """,
+    {},
+    {("any", name): words for name, words in surfaces.GONE_DATA_OPTIONS.items()},
+    "no option of tf.data",
+)
+_row(
     "private-modules",
     "latest",
     _RELEASES + "v2.5.0",

@@ -5,6 +5,7 @@ from tensorflow import *
 
 from tpudist.core.system.workers import device as device
 from tpudist.v2_0.tensorflow import config as config
+from tpudist.v2_0.tensorflow import data as data
 from tpudist.v2_0.tensorflow import distribute as distribute
 from tpudist.v2_0.tensorflow import estimator as estimator
 from tpudist.v2_0.tensorflow import keras as keras

@@ -5,6 +5,7 @@ from tpudist.core.system.workers import InteractiveSession as InteractiveSession
 from tpudist.core.system.workers import Session as Session
 from tpudist.core.system.workers import device as device
 from tpudist.v2_0.tensorflow import config as config
+from tpudist.v2_0.tensorflow import data as data
 from tpudist.v2_0.tensorflow import estimator as estimator
 from tpudist.v2_0.tensorflow import keras as keras
 from tpudist.v2_0.tensorflow import tpu as tpu
