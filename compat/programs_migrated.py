@@ -12,6 +12,7 @@ of a program that then fails or gives other numbers. Results go into
 """
 
 import argparse
+import decimal
 import json
 import os
 import re
@@ -106,13 +107,21 @@ def numbers(lines):
 
 
 def difference(before, after):
-    """The largest relative difference of two lists of numbers; None if they name other things."""
+    """The largest relative difference of two lists of numbers; None if they name other things.
+
+    One of the last digit that is printed, of four or more, is none.
+    """
     if [what for what, _ in before] != [what for what, _ in after]:
         return None
-    return max(
-        (abs(one - two) / max(abs(one), 1e-6) for (_, one), (_, two) in zip(before, after)),
-        default=0.0,
-    )
+    return max((_relative(one, two) for (_, one), (_, two) in zip(before, after)), default=0.0)
+
+
+def _relative(one, two):
+    if one != one or two != two:
+        return 0.0 if one != one and two != two else float("inf")
+    digits = max(4, *(-decimal.Decimal(repr(each)).as_tuple().exponent for each in (one, two)))
+    apart = abs(one - two)
+    return 0.0 if apart < 1.5 * 10**-digits else apart / max(abs(one), 1e-6)
 
 
 def run(name, mirrors, work):

@@ -93,7 +93,29 @@ PROGRAMS2 = {
     "docs, custom loop, 2019-10": _guide("2019-10-15", "tutorials/distribute/custom_training"),
     "docs, Keras under a strategy, 2020-09": _guide("2020-09-15", "tutorials/distribute/keras"),
     "docs, distributed input, 2020-09": _guide("2020-09-15", "tutorials/distribute/input"),
+    "docs, saving under a strategy, 2020-09": _guide(
+        "2020-09-15",
+        "tutorials/distribute/save_and_load",
+        {
+            '"/tmp/': 'os.environ["HOME"] + "/',
+            "import tensorflow_datasets": "import os, tensorflow_datasets",
+        },
+        needs="tensorflow_hub",
+    ),
     # tensorflow/tpu.
+    "autoencoder, Keras, 2020": _program(
+        "tensorflow/tpu",
+        "2020-12-01",
+        "tools/colab/autoencoder_embeddings.ipynb",
+        "",
+        {
+            "tf.keras.datasets.mnist": "tf.keras.datasets.fashion_mnist",
+            "reshape(60000,": "reshape(2048,",
+            "reshape(10000,": "reshape(2048,",
+            "steps_per_epoch=468": "steps_per_epoch=16",
+        },
+        not_for="1.15",
+    ),
     "MNIST with summaries, 2020-09": _program(
         "tensorflow/tpu",
         "2020-09-01",
@@ -136,6 +158,15 @@ PROGRAMS2 = {
     ),
     "Sonnet 2, conformance, distribute_test": _program(
         "google-deepmind/sonnet", "2020-04-01", "sonnet/src/conformance/distribute_test.py"
+    ),
+    "TF-GAN, tpu_gan_estimator_test": _program(
+        "tensorflow/gan", "2020-06-01", "tensorflow_gan/python/estimator/tpu_gan_estimator_test.py"
+    ),
+    "TAPAS, pre-training model": _program(
+        "google-research/tapas",
+        "2020-10-01",
+        "tapas/models/tapas_pretraining_model_test.py",
+        not_for="1.15",
     ),
     "SimCLR, tf2": _program(
         "google-research/simclr",
