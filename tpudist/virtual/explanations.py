@@ -180,7 +180,12 @@ class Explanation:
 
 def place(op: Operation) -> str:
     """``file:line`` of the user's code that made `op`; ``?`` if there is none."""
-    for frame in reversed(op.traceback or ()):
+    return place_in(op.traceback or ())
+
+
+def place_in(frames: Sequence[Any]) -> str:
+    """``file:line`` of the innermost of the calls `frames` that is the user's; ``?`` if none is."""
+    for frame in reversed(frames):
         file, line = _file_and_line(frame)[:2]
         if not (any(part in file for part in _LIBRARIES) or _AUTOGRAPH_FILE.search(file)):
             return "%s:%d" % (file, line)

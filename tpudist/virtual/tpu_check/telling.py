@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from tpudist import machine
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tfcompat import distributed, nests
-from tpudist.virtual.tpu_check import causes
+from tpudist.virtual.tpu_check import causes, pipelines
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Sequence
 
-    from tpudist.tfcompat.annotations import Operation
+    from tpudist.tfcompat.annotations import Extended, Operation
     from tpudist.virtual.annotations import Program
 
 _MODES = ("warn", "error", "off")
@@ -64,6 +64,20 @@ def check_ops(ops: Sequence[Operation], results: Any) -> None:
         _tell(lambda: causes.of(ops, _tensors(results, ops[0].graph), {}))
 
 
+def check_pipeline(extended: Extended, dataset: Any) -> None:
+    """Tells what the hosts of a slice, if there are several, could not do of an input pipeline.
+
+    Args:
+      extended: the `VirtualExtended`.
+      dataset: a ``tf.data.Dataset``.
+
+    Raises:
+      CompileError: as :func:`check_program`.
+    """
+    if extended.num_hosts > 1 and _mode() != "off":
+        _tell(lambda: pipelines.of(dataset), "input pipeline of %d hosts" % extended.num_hosts)
+
+
 def _causes_of_program(program: Program, results: Any) -> list[causes.Cause]:
     sources = {id(placeholder): outer for placeholder, outer in program.arguments}
     needed = [results, [value for value, _ in program.deliveries]]
@@ -96,8 +110,16 @@ def _tensors(nest: Any, graph: Any) -> list[Any]:
     return [each for each in flat if getattr(each, "graph", None) is graph and hasattr(each, "op")]
 
 
-def _tell(find: Callable[[], list[causes.Cause]]) -> None:
-    """Tells the causes that a function finds; if it fails, the program runs on."""
+def _tell(find: Callable[[], list[causes.Cause]], refused: str = "replica function") -> None:
+    """Tells the causes that a function finds; if it fails, the program runs on.
+
+    Args:
+      find: the function.
+      refused: what has the causes.
+
+    Raises:
+      CompileError: as :func:`check_program`.
+    """
     try:
         found = find()
     except Exception:  # of whatever kind: the check may not stop a program
@@ -106,7 +128,7 @@ def _tell(find: Callable[[], list[causes.Cause]]) -> None:
         return
     if found and _mode() == "error":
         raise CompileError(
-            "a TPU would refuse this replica function:\n  %s" % "\n  ".join(map(str, found)),
+            "a TPU would refuse this %s:\n  %s" % (refused, "\n  ".join(map(str, found))),
             "%s=error ends the program there" % machine.TPU_CHECK,
             "what each line says, or %s=warn" % machine.TPU_CHECK,
         )
