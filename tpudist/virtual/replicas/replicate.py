@@ -85,8 +85,8 @@ def _run_in_a_graph(
     reason = _reason_for_per_replica_trace(extended, fn, args, kwargs)
     if reason is None:
         return program.run(extended, fn, args, kwargs)
-    with explanations.per_replica_trace(extended, fn, reason):
-        return per_replica_trace.run(extended, fn, args, kwargs)
+    with explanations.per_replica_trace(extended, fn, reason) as explanation:
+        return per_replica_trace.run(extended, fn, args, kwargs, explanation)
 
 
 def _reason_for_per_replica_trace(
