@@ -69,6 +69,8 @@ VALUES = {
 @pytest.fixture(params=sorted(VALUES))
 def value(request):
     surface, method, make = VALUES[request.param]
+    if cores.KIND and make is of_a_dataset:
+        pytest.skip("TensorFlow's own dataset gives its own values where cores are devices")
     strategy = surface.TPUStrategy(cluster.TPUClusterResolver(cores.named("virtual:4")))
     return make(strategy, getattr(strategy, method))
 

@@ -5,7 +5,8 @@ and its errors do not say what has these. The values that :func:`of` makes of it
 errors alone: they are instances of TensorFlow's class, and of the same type in functions.
 
 This holds from TensorFlow 2.15 on. Before, branches and loops compare the classes of what they
-take and give, and the values stay TensorFlow's own.
+take and give, and the values stay TensorFlow's own. So do the batches of its own datasets, on a
+real TPU and where devices are the cores.
 """
 
 from __future__ import annotations
