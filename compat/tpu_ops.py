@@ -199,7 +199,7 @@ def _arguments(definition, attributes):
 
 
 def _wide_programs(probes):
-    """Returns {"op dtype": program}: the programs whose tensors are of 64 bits, where XLA lowers them.
+    """Returns {"op dtype": program} with tensors of 64 bits, of programs that XLA lowers.
 
     Args:
       probes: {type of op: its program}.
