@@ -6,7 +6,8 @@ Types of ops of ``tf.raw_ops`` are refused that XLA has no kernel of in the inst
 by its own registry of kernels. A minimal program of each other type is made, if one can be guessed
 from the op's definition, and compiled by libtpu, the TPU compiler, for the generations of TPUs in
 `SLICES`; inputs are noted whose values XLA needs when it compiles. An op that cannot be tried, or
-whose guessed program the compiler refuses, is left out: nothing is told of it.
+whose guessed program the compiler refuses, is left out: nothing is told of it. What compiles is
+tried with the dtypes of 64 bits too, of which the compiler makes pairs of 32 for most ops only.
 """
 
 import collections
@@ -46,6 +47,9 @@ _INTEGERS = ([2, 2], 0, [0], 1, [1, 1], [[0, 0], [0, 0]], [1, 4, 4, 2], [2], [0,
 _ATTRIBUTES = {"int": 1, "float": 0.5, "bool": False, "shape": [2, 2], "list(int)": [1, 1, 1, 1]}
 _MOST_TRIES, _MOST_LOWERED = 900, 6
 
+#: The dtypes of 64 bits.
+_WIDE = ("float64", "int64", "uint64", "complex64")
+
 #: Types of ops that end the process when they are tried with wrong shapes.
 _CRASHES = ("DepthwiseConv2dNativeBackpropInput",)
 
@@ -67,6 +71,10 @@ def main():
     constants = {name: found for name in probes for found in [_constants(*probes[name])] if found}
     verdicts = [_verdicts(sorted(probes), probes, slice_) for slice_ in SLICES]
     compiled = {name for name in probes if all(each.get(name) for each in verdicts)}
+    wide = _wide_programs({name: probes[name] for name in compiled})
+    for slice_ in SLICES:  # those that all refuse; few are left behind the first
+        verdict = _verdicts(sorted(wide), wide, slice_)
+        wide = {name: wide[name] for name in wide if verdict.get(name) is False}
     values = {
         "tensorflow": tf.__version__,
         "libtpu": libtpu.find().version,
@@ -75,6 +83,7 @@ def main():
         "compiled": sorted(compiled),
         "refused": refused,
         "constants": constants,
+        "refused_dtypes": _by_op(wide),
     }
     with open(FILE, "w", encoding="utf-8") as file:
         file.write(json.dumps(values, indent=0) + "\n")
@@ -187,6 +196,48 @@ def _arguments(definition, attributes):
             arguments.update(zip(integers, values))
             arguments = {n: [v, v] if n in lists else v for n, v in arguments.items()}
             yield dict(kept, **arguments)
+
+
+def _wide_programs(probes):
+    """Returns {"op dtype": program} with tensors of 64 bits, of programs that XLA lowers.
+
+    Args:
+      probes: {type of op: its program}.
+    """
+    from tensorflow.python.framework import op_def_registry
+
+    found = {}
+    for name, (_, arguments) in sorted(probes.items()):
+        definition = op_def_registry.get(name)
+        given = [each for each in definition.input_arg if not _is_given(arguments[each.name])]
+        types = {each.type_attr for each in [*definition.output_arg, *given]} - {""}
+        for dtype in _WIDE if len(types) == 1 else ():
+            program = name, _of_dtype(definition, arguments, *types, dtype)
+            if program[1] != arguments and _refusal(*program) is None:
+                found["%s %s" % (name, dtype)] = program
+    return found
+
+
+def _of_dtype(definition, arguments, attribute, dtype):
+    """Returns the arguments with inputs, and an attribute, of another dtype."""
+    import tensorflow as tf
+
+    def of_dtype(value):
+        if isinstance(value, list):
+            return [of_dtype(each) for each in value]
+        return value._replace(dtype=dtype) if isinstance(value, _Input) else value
+
+    inputs = {each.name for each in definition.input_arg if each.type_attr == attribute}
+    changed = {key: of_dtype(each) if key in inputs else each for key, each in arguments.items()}
+    return dict(changed, **{attribute: tf.as_dtype(dtype)} if attribute in arguments else {})
+
+
+def _by_op(names):
+    """Returns {type of op: its dtypes} of "op dtype"s."""
+    found = {}
+    for name, dtype in map(str.split, sorted(names)):
+        found.setdefault(name, []).append(dtype)
+    return found
 
 
 def _inferred(definition):

@@ -52,17 +52,24 @@ def run(options: argparse.Namespace) -> int:
         return run_command.run(options)
     from tpudist.legacy import runner
 
-    return runner.of_options(options, options.tpu, _explaining() if options.explain else None) or 0
+    around = _explaining(options.json, options.html) if options.explain else None
+    return runner.of_options(options, options.tpu, around) or 0
 
 
 @contextlib.contextmanager
-def _explaining() -> Iterator[None]:
-    """Prints, after the block, an explanation of each step function that was traced in it."""
+def _explaining(json: str | None, html: str | None) -> Iterator[None]:
+    """Prints, after the block, an explanation of each step function that was traced in it.
+
+    Args:
+      json, html: files to write it to as well, or None.
+    """
+    from tpudist.tools import explain
     from tpudist.virtual import explanations
 
     with explanations.recording() as recorded:
         yield
     print(explanations.report(recorded))
+    explain.write(recorded, json, html)
 
 
 def compile_(options: argparse.Namespace) -> int:

@@ -102,6 +102,21 @@ class PerReplicaError(TpudistError, ValueError):
     """A per-replica value has the wrong length or cannot be traced."""
 
 
+class PerReplicaUseError(TpudistError, AttributeError, TypeError, ValueError):
+    """A per-replica value was used as one tensor.
+
+    TensorFlow raises an AttributeError for a member, a TypeError for an operator, and a
+    ValueError for the argument of an op.
+    """
+
+    WHY = "it has a tensor for each replica"
+    INSTEAD = (
+        "strategy.experimental_local_results(value), a tuple of these tensors; or "
+        "strategy.reduce(tf.distribute.ReduceOp.SUM, value, axis=None), their sum, or with MEAN "
+        "their mean"
+    )
+
+
 class ArgumentError(TpudistError, ValueError):
     """An argument has a value that the era's page does not accept."""
 

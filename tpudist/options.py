@@ -86,7 +86,10 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
         metavar="PACKAGE",
         help="a package, or a module, that is to have the installed TensorFlow; may be given again",
     )
-    told = "after the script, tell what the virtual cores of each step do together, and why not"
+    told = (
+        "after the script, tell what the virtual cores of each step do together, and why not, what "
+        "a TPU would refuse, and what to type next; --json and --html write it too"
+    )
     verb.add_argument("--explain", action="store_true", help=told)
     verb.add_argument(
         "--compile",

@@ -43,6 +43,10 @@ OBJECTS = {
     ): "our op, a second call of our function, has the gradient of the first",
     ("tfcompat/placed_graphs.py", "_original_op"): "our op: the op that it is a gradient of, as "
     "the native constructor notes it",
+    (
+        "tfcompat/telling_values.py",
+        "_from_components",
+    ): "the type of our value: a function makes its results by it; nests take no subclass",
     ("tfcompat/functions.py", "_captured_inputs"): "releases without a constructor that takes "
     "captures",
     ("core/backends/mirrored.py", "_collective_key_base"): "the native constructor reads it off "

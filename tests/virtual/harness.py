@@ -20,8 +20,8 @@ VALUES = np.arange(1, 2 * CORES + 1, dtype=np.float32).reshape([CORES, 2])
 
 
 def make(cores=CORES):
-    """A strategy on so many virtual cores."""
-    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % cores))
+    """A strategy on so many virtual cores, or on a slice by its name."""
+    return TPUStrategy(cluster.TPUClusterResolver("virtual:%s" % cores))
 
 
 def distributed(strategy, values):

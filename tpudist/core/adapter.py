@@ -39,7 +39,7 @@ from tpudist.core.replica_values import distribute_values as distribute_values
 from tpudist.core.replica_values import refuse_swapped
 from tpudist.core.replica_values import replica_ids as replica_ids
 from tpudist.core.replica_values import unwrap as unwrap
-from tpudist.tfcompat import distributed
+from tpudist.tfcompat import distributed, telling_values
 from tpudist.tfcompat.functions import library as library
 from tpudist.tfcompat.functions import part_of as part_of
 from tpudist.virtual import device_loop
@@ -90,7 +90,7 @@ def run(
     contexts.refuse_in_replica(strategy, "run")
     if refuse_eager:
         contexts.refuse_eager(fn)
-    return backend_of(strategy).run(fn, args, kwargs, options)
+    return telling_values.of(backend_of(strategy).run(fn, args, kwargs, options))
 
 
 def run_on_input(strategy: Strategy, fn: Fn, iterator: Any = None) -> Any:
@@ -111,7 +111,7 @@ def replicate(strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any])
     """
     contexts.require_cross_replica(strategy, contexts.words_of(strategy).call)
     kwargs = {name: value for name, value in kwargs.items() if name != "run_concurrently"}
-    return backend_of(strategy).replicate(fn, args, kwargs)
+    return telling_values.of(backend_of(strategy).replicate(fn, args, kwargs))
 
 
 def replicate_dividing_losses(

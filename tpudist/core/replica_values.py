@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tpudist.core import contexts
 from tpudist.errors import ArgumentError
-from tpudist.tfcompat import distributed, nests
+from tpudist.tfcompat import distributed, nests, telling_values
 from tpudist.virtual.replicas import program
 from tpudist.virtual.variables import assignable_copies
 
@@ -130,7 +130,7 @@ def distribute_values(strategy: Strategy, value_fn: Fn, context_class: Fn) -> An
     contexts.refuse_in_replica(strategy, "distribute_values_from_function")
     count = strategy.num_replicas_in_sync
     return nests.map_structure(
-        lambda *parts: distributed.per_replica(strategy.extended, parts),
+        lambda *parts: telling_values.of(distributed.per_replica(strategy.extended, parts)),
         *[value_fn(context_class(i, count)) for i in range(count)],
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tpudist import machine
-from tpudist.errors import ScriptError
+from tpudist.errors import PerReplicaUseError, ScriptError
 
 #: An op of an error: ``{{node Conv2D}}``, ``with these attrs: [T=DT_BFLOAT16, ...]``.
 _CONVOLUTION = re.compile(
@@ -36,10 +36,8 @@ _SAID = {
         r"(operand type|argument|format).*\bPerReplica\b|convert a value \(PerReplica"
     ): ScriptError(
         "a per-replica value, such as strategy.run returns, is used as one tensor",
-        "it has a tensor for each replica",
-        "strategy.experimental_local_results(value), a tuple of these tensors; or "
-        "strategy.reduce(tf.distribute.ReduceOp.SUM, value, axis=None), their sum, or with MEAN "
-        "their mean",
+        PerReplicaUseError.WHY,
+        PerReplicaUseError.INSTEAD,
     ),
     re.compile(r"\breduce\(\) missing 1 required positional argument: 'axis'"): ScriptError(
         "strategy.reduce without an axis",

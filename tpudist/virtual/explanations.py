@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist import machine
+from tpudist.virtual import step_parts
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, Iterator, Sequence
 
     from tpudist.tfcompat.annotations import Extended, Graph, Operation, Tensor
+    from tpudist.virtual.annotations import Merge
 
 
 _LIBRARIES = tuple(
@@ -33,14 +35,21 @@ NOTHING_TRACED = (
 #: Matches the path of a file that AutoGraph writes.
 _AUTOGRAPH_FILE = re.compile(r"(^|[/\\\\])(tmp|__autograph_generated_file)\w{8}\.py$")
 
-#: TPUs compute so many rows at once.
-_ROWS = 8
-
 #: Ops that compute nothing, which are not counted.
 _NOT_COUNTED = ("Const", "NoOp", "Placeholder")
 
 #: The lists that every new explanation is added to; see :func:`recording`.
 _recordings: list[Any] = []
+
+#: {why ops are not done together: what to type}
+_ADVICE = {
+    "it has an effect": "what it does, outside of the replica function, with what the step returns",
+    "a shape is known only when it runs": "shapes that are known, such as by "
+    "batch(..., drop_remainder=True)",
+    "replicas may have different numbers of rows": "batch(..., drop_remainder=True)",
+    "a graph outside of run_steps_on_dataset": "tf.function around strategy.run",
+    "TensorFlow before": "a newer TensorFlow, where tf.function traces once for all replicas",
+}
 
 #: A group of ops that are done once per replica: their type, the line of the user's code
 #: that makes them, and why they are not batched.
@@ -83,7 +92,11 @@ class Explanation:
 
     Attributes:
       name: the function's name and place.
-      record: the `Record`; empty if no op is batched.
+      segments: the `Record` of each segment that is batched; empty if none is.
+      segment: the `Record` of the one that is being batched.
+      meetings: the `step_parts.Meeting` behind each segment but the last.
+      refused: the causes why a TPU would refuse it (``tpu_check.causes.Cause``).
+      padded: lines on features of matrix products, which a TPU pads.
       reason: why no op is batched, or None.
       traced: number of ops of the trace.
       built: number of ops that were built for all replicas in their place.
@@ -94,7 +107,11 @@ class Explanation:
     def __init__(self, function: Any, count: int) -> None:
         self.name = self._function = function
         self.count = count
-        self.record = Record()
+        self.segments: list[Record] = []
+        self.segment = Record()
+        self.meetings: list[step_parts.Meeting] = []
+        self.refused: list[Any] = []
+        self.padded: list[str] = []
         self.reason: str | None = None
         self.traced = self.built = 0
         self.seconds = 0.0
@@ -103,7 +120,20 @@ class Explanation:
 
     def restart(self) -> None:
         """Drops the counts: the ops are batched again from the start."""
-        self.record, self.built = Record(), 0
+        self.segments, self.segment, self.built = [], Record(), 0
+
+    def end_segment(self) -> None:
+        """Begins the counts of the next segment."""
+        self.segments.append(self.segment)
+        self.segment = Record()
+
+    @property
+    def record(self) -> Record:
+        """The counts of all segments."""
+        total = Record()
+        for each in [*self.segments, self.segment]:
+            total.add(each)
+        return total
 
     def note_arguments(self, tensors: Iterable[Tensor]) -> None:
         """Notes the batch sizes of what a replica gets."""
@@ -114,15 +144,45 @@ class Explanation:
         """Lines of text on what a TPU would make of it."""
         return [
             "  a batch of %d on each core: a TPU pads it to %d, which cost it the same"
-            % (size, size + -size % _ROWS)
+            % (size, size + -size % step_parts.ROWS)
             for size in sorted(self.batches)
-            if size % _ROWS
-        ]
+            if size % step_parts.ROWS
+        ] + ["  " + line for line in self.padded]
 
-    def finish(self, graph: Graph) -> None:
-        """Publishes the explanation, once the trace `graph` is batched, or cannot be."""
+    def next_steps(self) -> list[str]:
+        """What to type next, a list of str: what a TPU needs, else what makes it faster here."""
+        if self.refused:
+            return ["%s: %s" % (cause.place, cause.instead) for cause in self.refused]
+        groups = [("", self.reason)] if self.reason else []
+        groups += [(ops.place + ": ", ops.reason) for ops in sorted(self.record.per_replica)]
+        steps = [
+            where + _ADVICE[each]
+            for where, reason in groups
+            for each in _ADVICE
+            if reason.startswith(each)
+        ]
+        last = "tpudist run --compile v5e:2x4 SCRIPT, which says whether it compiles and fits"
+        return list(dict.fromkeys(steps)) or [last]
+
+    def finish(self, graph: Graph, merges: Sequence[Merge]) -> None:
+        """Publishes the explanation, once the trace `graph` is batched, or cannot be.
+
+        Args:
+          graph: the trace.
+          merges: its merges, in its order.
+        """
+        if _recordings:
+            self._describe(graph, merges)
         self.traced = len(graph.get_operations())
         self._publish(graph.get_operations())
+
+    def _describe(self, graph: Graph, merges: Sequence[Merge]) -> None:
+        try:
+            self.meetings = [step_parts.meeting(merge, place) for merge in merges]
+            self.padded = step_parts.padded_features(graph, place)
+        except Exception:  # of whatever kind: an explanation may not stop a program
+            if os.environ.get(machine.STRICT_BATCHING) == "1":
+                raise
 
     def _publish(self, ops: Sequence[Operation]) -> None:
         self.name, self._function = _name(self._function, ops), None
@@ -151,8 +211,9 @@ class Explanation:
         """The share of the ops that is done for all replicas at once, from 0 to 1."""
         if self.reason is not None:
             return 0.0
-        everything = self.record.batched + sum(self.record.per_replica.values())
-        return self.record.batched / everything if everything else 1.0
+        record = self.record
+        everything = record.batched + sum(record.per_replica.values())
+        return record.batched / everything if everything else 1.0
 
     def __str__(self) -> str:
         head = "%s: %.0f %% of its ops batched for %d replicas" % (
@@ -169,6 +230,15 @@ class Explanation:
             return "%s\n%s\n  all once per replica: %s" % (head, cost, self.reason)
         return "\n".join([head, cost] + self._lines())
 
+    def details(self) -> list[str]:
+        """Lines on where replicas meet, what a TPU would make of it, and what to type next."""
+        lines = ["  " + str(each) for each in self.meetings]
+        lines += [
+            "  %s: a TPU refuses %s: %s" % (cause.place, ", ".join(cause.op_types), cause.why)
+            for cause in self.refused
+        ]
+        return lines + self.hints() + ["  next: %s" % step for step in self.next_steps()]
+
     def _lines(self) -> list[str]:
         ordered = sorted(self.record.per_replica.items(), key=lambda item: (-item[1], item[0]))
         return [
@@ -180,7 +250,12 @@ class Explanation:
 
 def place(op: Operation) -> str:
     """``file:line`` of the user's code that made `op`; ``?`` if there is none."""
-    for frame in reversed(op.traceback or ()):
+    return place_in(op.traceback or ())
+
+
+def place_in(frames: Sequence[Any]) -> str:
+    """``file:line`` of the innermost of the calls `frames` that is the user's; ``?`` if none is."""
+    for frame in reversed(frames):
         file, line = _file_and_line(frame)[:2]
         if not (any(part in file for part in _LIBRARIES) or _AUTOGRAPH_FILE.search(file)):
             return "%s:%d" % (file, line)
@@ -203,10 +278,14 @@ def _name(function: Any, ops: Sequence[Operation]) -> str:
     return "%s (%s)" % (name, next((line for line in places if line != "?"), "?"))
 
 
+def each_once(explanations: Iterable[Explanation]) -> list[Explanation]:
+    """Explanations that say different things: a function that makes variables is traced twice."""
+    return list({one.content_key(): one for one in explanations}.values())
+
+
 def report(explanations: Any) -> str:
-    """Explanations as a str, each once: a tf.function is traced twice if it makes variables."""
-    distinct = collections.OrderedDict((one.content_key(), one) for one in explanations)
-    lines = [line for one in distinct.values() for line in [str(one), *one.hints()]]
+    """Explanations as a str, each once."""
+    lines = [line for one in each_once(explanations) for line in [str(one), *one.details()]]
     return "\n".join(lines) or NOTHING_TRACED
 
 
@@ -222,7 +301,7 @@ def per_replica_trace(extended: Extended, fn: Callable[..., Any], reason: str) -
     explanation = Explanation(fn, extended._num_replicas_in_sync)
     graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
     start = graph and len(graph.get_operations())
-    yield
+    yield explanation
     if graph is not None:
         explanation.finish_per_replica_trace(reason, graph.get_operations()[start:])
         extended.explanations.append(explanation)

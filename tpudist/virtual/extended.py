@@ -140,7 +140,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     def _make_input_fn_iterator(
         self, input_fn: Callable[..., Any], *unused_mode: Any, **unused_options: Any
     ) -> Any:
-        return inputs.make_input_fn_iterator(super()._make_input_fn_iterator, input_fn)
+        return inputs.make_input_fn_iterator(super()._make_input_fn_iterator, self, input_fn)
 
     # Replica context.
 

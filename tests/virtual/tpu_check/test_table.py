@@ -20,5 +20,14 @@ def test_common_ops_are_taken_and_common_mistakes_refused():
     assert recorded.dtypes.isdisjoint({"string", "complex128"})
 
 
+def test_dtypes_are_refused_of_ops_that_compile_with_others():
+    recorded = table.tpu_ops()
+    assert set(recorded.refused_dtypes) <= recorded.compiled
+    assert "int64" in recorded.refused_dtypes["MatMul"]
+    assert recorded.dtypes.issuperset(sum(recorded.refused_dtypes.values(), []))
+    common = {"AddV2", "Mul", "Sum", "Cast", "GatherV2", "ArgMax", "Range"}
+    assert common.isdisjoint(recorded.refused_dtypes)
+
+
 def test_what_is_advised_is_said_of_ops_that_are_refused():
     assert set(table.ADVICE) - table.tpu_ops().refused == set()

@@ -1,5 +1,7 @@
 """Where and how often it is told what a TPU would refuse."""
 
+import logging
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -94,6 +96,25 @@ def test_outside_compilation_is_the_hosts(strategy, lines):
         run(strategy, lambda x: tf.compat.v1.tpu.outside_compilation(tf.function(length), x)) == 8.0
     )
     assert lines() == []
+
+
+def test_outside_compilation_gives_no_warning(strategy, caplog):
+    def fn(x):
+        tf.get_logger().warning("another warning")
+        return tf.compat.v1.tpu.outside_compilation(tf.square, x)
+
+    loggers = [logging.getLogger(name) for name in ("absl", "tensorflow")]
+    filters = [list(logger.filters) for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(caplog.handler)
+    try:
+        assert run(strategy, fn) == 2.25
+    finally:
+        for logger in loggers:
+            logger.removeHandler(caplog.handler)
+    said = [record.getMessage() for record in caplog.records]
+    assert "another warning" in said and not [each for each in said if "Outside" in each]
+    assert [logger.filters for logger in loggers] == filters
 
 
 @pytest.mark.skipif(

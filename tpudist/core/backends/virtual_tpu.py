@@ -12,6 +12,7 @@ from tpudist.core.backends.backend import Backend
 from tpudist.core.input import distributed_datasets, per_replica_datasets
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import reductions
+from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import replicate
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import (
         Args,
         Dataset,
+        DatasetFn,
         Fn,
         InputFn,
         InputMode,
@@ -100,6 +102,10 @@ class VirtualBackend(Backend):
 
     def _for_sessions(self) -> bool:
         return functions.in_session_graph() and not versions.ITERATORS_ARE_ARGUMENTS
+
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
+        """See the base class."""
+        return super().per_replica_dataset(inputs.checked(self.extended, dataset_fn), dataset_class)
 
     def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """See the base class."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ArgumentTypeError
-from tpudist.tfcompat import distributed, functions
+from tpudist.tfcompat import distributed, functions, telling_values
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class PerReplicaIterator:
         for host, iterator in zip(self._hosts, self._iterators):
             with tf.device(host), tf.name_scope(name or "get_next"):
                 elements += host_iterators.take(iterator.get_next, each)
-        return distributed.regroup(strategy.extended, elements)
+        return telling_values.of(distributed.regroup(strategy.extended, elements))
 
     def next(self) -> Any:
         """The same as `get_next()`, ending as Python's iterators do."""

@@ -16,7 +16,7 @@ import tensorflow as tf
 from tensorflow.python.data.experimental.ops import cardinality
 from tensorflow.python.distribute import input_lib
 
-from tpudist.tfcompat import distributed, nests
+from tpudist.tfcompat import distributed, nests, telling_values
 from tpudist.virtual.input import iterators, packed_values
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _takes_global_batches(native: Any) -> Any:
             """
             if tf.distribute.has_strategy() and not tf.distribute.in_cross_replica_context():
                 return super().get_next(name)  # TensorFlow raises an error
-            return self._divided(self._global_batches.get_next())
+            return telling_values.of(self._divided(self._global_batches.get_next()))
 
         def get_next_as_optional(self) -> Any:
             """The same as a ``tf.experimental.Optional``, which is empty at the end."""

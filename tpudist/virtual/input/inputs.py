@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -10,6 +11,7 @@ from tensorflow.python.distribute import values
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import nests, versions
 from tpudist.virtual.input import host_iterators
+from tpudist.virtual.tpu_check import telling
 
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -83,6 +85,7 @@ def workers(extended: Extended, options: Any = None) -> Any:
 def distribute(make: Callable[..., Any], extended: Extended, dataset: Any, *options: Any) -> Any:
     """The distributed dataset to use in place of TensorFlow's, ``make(dataset, *options)``."""
     _check_fetched(dataset, *options)
+    telling.check_pipeline(extended, dataset)
     if versions.LOOPS_ASK_THE_ITERATOR and global_batches.fits(extended, dataset, *options):
         return global_batches.distribute(extended, dataset)
     return _distributed(extended, make(dataset, *options))
@@ -92,9 +95,21 @@ def distribute_from_function(
     make: Callable[..., Any], extended: Extended, dataset_fn: Callable[..., Any], *options: Any
 ) -> Any:
     """The distributed dataset to use in place of TensorFlow's, ``make(dataset_fn, *options)``."""
-    dataset = make(dataset_fn, *options)
+    dataset = make(checked(extended, dataset_fn), *options)
     _check_fetched(dataset, *options)
     return _distributed(extended, dataset)
+
+
+def checked(extended: Extended, dataset_fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function like `dataset_fn`, which tells what hosts could not do of the dataset it makes."""
+
+    @functools.wraps(dataset_fn)
+    def made(*context: Any) -> Any:
+        dataset = dataset_fn(*context)
+        telling.check_pipeline(extended, dataset)
+        return dataset
+
+    return made
 
 
 def _distributed(extended: Extended, dataset: Any) -> Any:
@@ -156,8 +171,11 @@ def make_dataset_iterator(make: Callable[..., Any], extended: Extended, dataset:
     return make(dataset)
 
 
-def make_input_fn_iterator(make: Callable[..., Any], input_fn: Callable[..., Any]) -> Any:
+def make_input_fn_iterator(
+    make: Callable[..., Any], extended: Extended, input_fn: Callable[..., Any]
+) -> Any:
     """The iterator to use in place of TensorFlow's, ``make(input_fn)``."""
+    input_fn = checked(extended, input_fn)
     if versions.ITERATORS_ARE_ARGUMENTS:
         return iterators.from_input_fn(make, input_fn)
     iterator = make(input_fn)

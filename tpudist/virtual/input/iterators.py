@@ -27,7 +27,7 @@ import tensorflow as tf
 from tensorflow.python.data.ops import iterator_ops
 from tensorflow.python.distribute import input_lib, values
 
-from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.tfcompat import distributed, functions, nests, telling_values, versions
 from tpudist.virtual.input import host_iterators, packed_values
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class DistributedIterator(input_lib.DistributedIterator):
           OutOfRangeError: no replica has a share left.
         """
         batch = _next_batch(self)
-        return super().get_next(name) if batch is None else batch
+        return telling_values.of(super().get_next(name) if batch is None else batch)
 
     @property
     def _type_spec(self) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 from tensorflow.python.distribute import values
 
-from tpudist.tfcompat import distributed, graphs, nests, versions
+from tpudist.tfcompat import distributed, graphs, nests, telling_values, versions
 
 if versions.TYPE_SPECS_CAST:
     from tensorflow.python.eager.polymorphic_function import transform
@@ -124,7 +124,7 @@ def _take_whole(graph: Any) -> None:
         graph.inputs = inputs
 
 
-class PackedValue(distributed.PerReplica):
+class PackedValue(telling_values.Telling, distributed.PerReplica):
     """A per-replica value that stores one tensor.
 
     Args:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Iterator, Mapping, Sequence
 
     from tpudist.tfcompat.annotations import Extended, Operation, Strategy, Tensor
+    from tpudist.virtual.explanations import Explanation
 
 
 #: TensorFlow's name scope of every replica but the first.
@@ -33,11 +34,15 @@ _LABELS_LEAVE = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and not versions.BY_D
 
 
 def run(
-    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    extended: Extended,
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    explanation: Explanation,
 ) -> Any:
     """Traces `fn` once per replica into the current graph.
 
-    Context: cross-replica, in a graph or a ``tf.function``.
+    Context: cross-replica, in a graph or a ``tf.function``; `explanation` gets what a TPU refuses.
     """
     arguments.check_lengths(extended, (args, kwargs))
     if functions.in_function():
@@ -58,7 +63,7 @@ def run(
         results = values_by_device.of(extended, results)
         if not tf.executing_eagerly():
             splits.split_written(extended.replicas.others())
-            telling.check_ops(extended.replicas.ops(), results)
+            explanation.refused = telling.check_ops(extended.replicas.ops(), results)
         if extended.runs_as_session:
             graph = tf.compat.v1.get_default_graph()
             dependencies.prune_ops(graph, extended.replicas.ops(), results)

@@ -55,10 +55,10 @@ def run(
         if not program.is_outdated():
             program.number_random_ops()
             explanation.note_arguments(placeholder for placeholder, _ in program.arguments)
-            telling.check_program(program, results)
+            explanation.refused = telling.check_program(program, results)
             results = segment_calls.build_calls(program, results)
+            explanation.finish(program.graph, program.merges)
             program.forget_lines()
-            explanation.finish(program.graph)
             extended.explanations.append(explanation)
             return results
 

@@ -18,7 +18,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import explanations, reductions
 from tpudist.virtual.input import packed_values
-from tpudist.virtual.replicas import per_replica_trace, program, python_state
+from tpudist.virtual.replicas import host_computations, per_replica_trace, program, python_state
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
@@ -71,7 +71,8 @@ def call_for_each_replica(
     if substitutes:
         return substitutes[-1](extended, fn, args, kwargs)
     names = functions.variable_names() if observers else None
-    results = _run_in_a_graph(extended, fn, args, kwargs)
+    with host_computations.without_warnings():
+        results = _run_in_a_graph(extended, fn, args, kwargs)
     for observe in observers:
         with functions.variable_names_as(names):
             observe(extended, fn, args, kwargs)
@@ -85,8 +86,8 @@ def _run_in_a_graph(
     reason = _reason_for_per_replica_trace(extended, fn, args, kwargs)
     if reason is None:
         return program.run(extended, fn, args, kwargs)
-    with explanations.per_replica_trace(extended, fn, reason):
-        return per_replica_trace.run(extended, fn, args, kwargs)
+    with explanations.per_replica_trace(extended, fn, reason) as explanation:
+        return per_replica_trace.run(extended, fn, args, kwargs, explanation)
 
 
 def _reason_for_per_replica_trace(

@@ -144,6 +144,8 @@ class _Finder:
             return None if self._host_helps else table.advice(kind, strings)
         if not dtypes <= self._table.dtypes:
             return self._reason_of_dtype(kind, sorted(dtypes - self._table.dtypes)[0])
+        for dtype in dtypes.intersection(self._table.refused_dtypes.get(kind, ())):
+            return "a TPU computes no %s of %s" % (kind, dtype), "tf.cast to float32 or int32"
         for number in self._table.constants.get(kind, ()):
             source = self._unknown_source(op.inputs[number])
             if source is not None:

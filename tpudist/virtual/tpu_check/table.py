@@ -19,6 +19,7 @@ class TpuOps(typing.NamedTuple):
       compiled: types of ops that the TPU compiler took.
       refused: types of ops that XLA has no kernel of.
       constants: {type of op: the inputs whose values XLA needs when it compiles}.
+      refused_dtypes: {type of op: dtypes of its results that the compiler does not take}.
     """
 
     tensorflow: str
@@ -28,6 +29,7 @@ class TpuOps(typing.NamedTuple):
     compiled: frozenset[str]
     refused: frozenset[str]
     constants: dict[str, tuple[int, ...]]
+    refused_dtypes: dict[str, list[str]]
 
 
 @functools.lru_cache(maxsize=None)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from tpudist import machine
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tfcompat import distributed, nests
-from tpudist.virtual.tpu_check import causes
+from tpudist.virtual.tpu_check import causes, pipelines
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Sequence
 
-    from tpudist.tfcompat.annotations import Operation
+    from tpudist.tfcompat.annotations import Extended, Operation
     from tpudist.virtual.annotations import Program
 
 _MODES = ("warn", "error", "off")
@@ -36,32 +36,52 @@ def tpu_refusals() -> list[causes.Cause]:
     return list(_told)
 
 
-def check_program(program: Program, results: Any) -> None:
+def check_program(program: Program, results: Any) -> list[causes.Cause]:
     """Tells what a TPU would refuse of a traced program.
 
     Args:
       program: the `Program`, whose replica function has been traced.
       results: what the function returned.
 
+    Returns:
+      The causes, told before or not.
+
     Raises:
       CompileError: (a RuntimeError) there is something, and TPUDIST_TPU_CHECK is "error".
     """
-    if _mode() != "off":
-        _tell(lambda: _causes_of_program(program, results))
+    return [] if _mode() == "off" else _tell(lambda: _causes_of_program(program, results))
 
 
-def check_ops(ops: Sequence[Operation], results: Any) -> None:
+def check_ops(ops: Sequence[Operation], results: Any) -> list[causes.Cause]:
     """Tells what a TPU would refuse of replicas that were traced one by one.
 
     Args:
       ops: the ops of all replicas, in one graph.
       results: what the replicas returned.
 
+    Returns:
+      As :func:`check_program`.
+
     Raises:
       CompileError: as :func:`check_program`.
     """
-    if ops and _mode() != "off":
-        _tell(lambda: causes.of(ops, _tensors(results, ops[0].graph), {}))
+    if not ops or _mode() == "off":
+        return []
+    return _tell(lambda: causes.of(ops, _tensors(results, ops[0].graph), {}))
+
+
+def check_pipeline(extended: Extended, dataset: Any) -> None:
+    """Tells what the hosts of a slice, if there are several, could not do of an input pipeline.
+
+    Args:
+      extended: the `VirtualExtended`.
+      dataset: a ``tf.data.Dataset``.
+
+    Raises:
+      CompileError: as :func:`check_program`.
+    """
+    if extended.num_hosts > 1 and _mode() != "off":
+        _tell(lambda: pipelines.of(dataset), "input pipeline of %d hosts" % extended.num_hosts)
 
 
 def _causes_of_program(program: Program, results: Any) -> list[causes.Cause]:
@@ -96,17 +116,27 @@ def _tensors(nest: Any, graph: Any) -> list[Any]:
     return [each for each in flat if getattr(each, "graph", None) is graph and hasattr(each, "op")]
 
 
-def _tell(find: Callable[[], list[causes.Cause]]) -> None:
-    """Tells the causes that a function finds; if it fails, the program runs on."""
+def _tell(
+    find: Callable[[], list[causes.Cause]], refused: str = "replica function"
+) -> list[causes.Cause]:
+    """Tells the causes that a function finds; if it fails, the program runs on.
+
+    Args:
+      find: the function.
+      refused: what has the causes.
+
+    Raises:
+      CompileError: as :func:`check_program`.
+    """
     try:
         found = find()
     except Exception:  # of whatever kind: the check may not stop a program
         if os.environ.get(machine.STRICT_BATCHING) == "1":
             raise
-        return
+        return []
     if found and _mode() == "error":
         raise CompileError(
-            "a TPU would refuse this replica function:\n  %s" % "\n  ".join(map(str, found)),
+            "a TPU would refuse this %s:\n  %s" % (refused, "\n  ".join(map(str, found))),
             "%s=error ends the program there" % machine.TPU_CHECK,
             "what each line says, or %s=warn" % machine.TPU_CHECK,
         )
@@ -114,3 +144,4 @@ def _tell(find: Callable[[], list[causes.Cause]]) -> None:
         if cause not in _told:
             _told[cause] = None
             print(cause, file=sys.stderr)
+    return found

@@ -65,6 +65,7 @@ def batch_segments(program: Program, segments: Any, known: Any) -> Any:
         if segment is not None and batched is None:
             return _refused(program, "it has a loop of TensorFlow 1")
         batched_segments.append(batched)
+        program.explanation.end_segment()
         values.update(batched.outputs if batched else ())
         for placeholder, tensors in merge.results if merge else ():
             values[placeholder] = layouts.from_replicas(
@@ -90,7 +91,7 @@ def _batch(program: Program, segment: Segment, values: Any) -> Any:
         # All ops get this one device, not those that the outer graph would give them.
         graph = placed_graphs.PlacedGraph("replicas_segment", program.extended.real_device)
     functions.add_library(program.graph, graph)
-    sums_only, record = replica_sums.in_segment(segment, body), program.explanation.record
+    sums_only, record = replica_sums.in_segment(segment, body), program.explanation.segment
     builder = batched_graph.BatchedGraph(program, graph, sums_only, record)
     with graph.building():
         for tensor in segment.inputs:

@@ -110,7 +110,7 @@ def note(around: Any, program: Program, values: Any) -> None:
     for op in around.reads + around.assignments:
         handles = values[op.inputs[0]]
         is_per_replica = isinstance(handles, batched_values.PerReplicaTensors)
-        program.explanation.record.note(
+        program.explanation.segment.note(
             op, "each replica has its own variable" if is_per_replica else None
         )
         program.explanation.built += handles.num_tensors

@@ -1,0 +1,106 @@
+"""What ``tpudist run --explain`` writes as JSON, and as a page."""
+
+import html.parser
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.tools.explain import conftest
+from tpudist.tools import explain
+
+LINE = conftest.step.__code__.co_firstlineno
+
+
+def place(offset):
+    return "%s:%d" % (conftest.__file__, LINE + offset)
+
+
+def test_the_step_is_described_part_by_part(steps):
+    (step,) = steps
+    assert step["name"] == "step (%s)" % place(0) and step["replicas"] == 4
+    assert len(step["segments"]) == 3 and len(step["meetings"]) == 2
+    assert 0 < step["share"] < 1
+    first, second = step["meetings"]
+    assert first["collectives"] == [{"kind": "all-reduce", "tensors": 1, "bytes": 5 * 2 * 4}]
+    assert second["collectives"] == [{"kind": "all-reduce", "tensors": 1, "bytes": 4}]
+    assert first["place"] in (place(4), place(5))
+    assert [each["place"] for each in step["refused"]] == [place(5)]
+    alone = {each["op_type"] for part in step["segments"] for each in part["per_replica"]}
+    assert alone == {"AsString", "StringLength"}
+    assert any("2 features: a TPU pads them to 128" in line for line in step["hints"])
+    assert step["next"] == [
+        place(5) + ": move it out of the replica function, or into "
+        "tf.compat.v1.tpu.outside_compilation"
+    ]
+
+
+class Page(html.parser.HTMLParser):
+    """Collects a page's text, and counts its elements."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text, self.tags = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+
+    handle_startendtag = handle_starttag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_has_all_of_it(steps):
+    page = Page(explain.page(steps))
+    text = " ".join(page.text)
+    (step,) = steps
+    assert step["name"] in text and "all-reduce of 1 tensor, 40 bytes" in text
+    assert page.tags.count("circle") == 2 and "script" not in page.tags
+    for each in [*step["hints"], *step["next"], step["refused"][0]["why"]]:
+        assert each in text
+
+
+def test_what_comes_from_the_program_is_escaped(steps):
+    (step,) = steps
+    step["name"] = step["meetings"][0]["place"] = step["hints"][0] = "<script>x</script>"
+    assert "<script>" not in explain.page(steps)
+
+
+def test_a_step_of_many_segments_is_drawn_in_part(steps):
+    (step,) = steps
+    step["segments"], step["meetings"] = step["segments"][:1] * 100, step["meetings"][:1] * 99
+    assert "and 40 segments more" in explain.page(steps)
+
+
+def test_nothing_traced_is_said():
+    assert "none was traced" in explain.page([])
+
+
+@pytest.mark.slow
+def test_run_writes_both_files(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import tensorflow as tf\n"
+        "resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu='virtual:4')\n"
+        "strategy = tf.distribute.experimental.TPUStrategy(resolver)\n"
+        "@tf.function\n"
+        "def step(x):\n"
+        "    return strategy.run(tf.square, (x,))\n"
+        "step(tf.ones([2, 2]))\n"
+    )
+    options = ["--explain", "--json", "step.json", "--html", "step.html"]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tpudist", "run", *options, str(script)],
+        cwd=str(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    (step,) = json.loads((tmp_path / "step.json").read_text())
+    assert step["share"] == 1 and step["next"][0].startswith("tpudist run --compile")
+    assert "100 % of its ops batched for 4 replicas" in (tmp_path / "step.html").read_text()
+    assert "next: tpudist run --compile" in done.stdout
