@@ -33,6 +33,7 @@ FLOORS = (
     "v2_2",
     "legacy",
     "tools.html_page",
+    "tools.launch",
     "tools.matrix",
     "tools.doctor",
     "tools.selftest",
