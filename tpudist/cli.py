@@ -56,6 +56,20 @@ def run(options: argparse.Namespace) -> int:
     return runner.of_options(options, options.tpu, around) or 0
 
 
+def launch(options: argparse.Namespace) -> int:
+    """``tpudist launch``: runs a script on several hosts at once.
+
+    Args:
+      options: see ``tpudist.tools.launch.run``.
+
+    Returns:
+      0 if every worker ended well, else the exit code of the first that failed.
+    """
+    from tpudist.tools import launch as launches
+
+    return launches.run(options)
+
+
 @contextlib.contextmanager
 def _explaining(json: str | None, html: str | None) -> Iterator[None]:
     """Prints, after the block, an explanation of each step function that was traced in it.
@@ -193,6 +207,7 @@ def migrate(options: argparse.Namespace) -> int:
 
 _VERBS = {
     "run": run,
+    "launch": launch,
     "compile": compile_,
     "doctor": doctor,
     "selftest": selftest,
@@ -247,7 +262,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
     argparse would take the script's ``--`` and ``--tpu`` for its own.
     """
-    if argv[:1] == ["matrix"] and "--" in argv:
+    if argv[:1] in (["matrix"], ["launch"]) and "--" in argv:
         index = argv.index("--")
         return argv[:index], argv[index + 1 :]
     if (

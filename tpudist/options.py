@@ -67,8 +67,8 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--tpu",
         metavar="NAME",
-        help="a TPU's name or address; virtual:8; or gpus, gpus:4, cpus:8: devices as cores; "
-        "overrides what the script passes",
+        help="a TPU's name or address; virtual:8; gpus, gpus:4, cpus:8: devices as cores; "
+        "cluster:cpus:4: those of each worker of TF_CONFIG; overrides what the script passes",
     )
     verb.add_argument(
         "--also",
@@ -395,8 +395,41 @@ def _add_migrate(verbs: _Verbs) -> argparse.ArgumentParser:
     return verb
 
 
+def _add_launch(verbs: _Verbs) -> argparse.ArgumentParser:
+    verb = verbs.add_parser(
+        "launch",
+        help="run a legacy script on several hosts at once",
+        allow_abbrev=False,
+        usage="tpudist launch --hosts a,b [--cores N|cpus:N|gpus|gpus:N] [--port N] "
+        "[--quiet-workers] -- [options of tpudist run] script.py [args...]",
+        description="Starts the script on each host, as tpudist run --tpu cluster does: by ssh, "
+        "in this folder and with this Python, which has to be there too; a process here for each "
+        "'localhost'. If one fails, the others are ended. Exit code: that of the first failure.",
+    )
+    verb.add_argument(
+        "--hosts", metavar="LIST", help="names with commas between; the first is chief"
+    )
+    verb.add_argument(
+        "--cores",
+        metavar="N",
+        help="cores of each host: 4 or cpus:4, logical CPUs; gpus:4; by default every GPU",
+    )
+    verb.add_argument(
+        "--port",
+        type=int,
+        metavar="N",
+        help="of the first worker, the next has N + 1; by default "
+        "2222, and for localhost a free one",
+    )
+    verb.add_argument(
+        "--quiet-workers", action="store_true", help="show the output of the chief alone"
+    )
+    return verb
+
+
 _VERBS = {
     "run": _add_run,
+    "launch": _add_launch,
     "compile": _add_compile,
     "doctor": _add_doctor,
     "selftest": _add_selftest,

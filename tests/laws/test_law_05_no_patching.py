@@ -51,6 +51,7 @@ OBJECTS = {
     "captures",
     ("core/backends/mirrored.py", "_collective_key_base"): "the native constructor reads it off "
     "the strategy",
+    ("tfcompat/clusters.py", "_collective_key_base"): "likewise",
     ("virtual/extended.py", "_collective_key_base"): "the native constructor reads it off the "
     "strategy before it is set",
     ("virtual/extended.py", "_enable_packed_variable_in_eager_mode"): "who sets it on the strategy "

@@ -34,6 +34,7 @@ FLOORS = (
     "legacy",
     "tools.html_page",
     "tools.explain",
+    "tools.launch",
     "tools.matrix",
     "tools.doctor",
     "tools.selftest",

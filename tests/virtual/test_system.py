@@ -42,6 +42,22 @@ def test_a_tpus_own_name_is_not_that_of_devices(name):
     assert not system.is_virtual(name)
 
 
+@pytest.mark.parametrize(
+    "name, kind, cores",
+    [("cluster:cpus:4", "CPU", 8), ("cluster:gpus:4", "GPU", 8), ("cluster", "GPU", 6)],
+)
+def test_the_workers_of_a_cluster_are_hosts(name, kind, cores):
+    found = system.parse(name, gpus=3, workers=2)
+    assert (found.kind, found.cores, found.hosts) == (kind, cores, 2)
+    assert found.is_cluster and not system.parse("cpus:8").is_cluster
+
+
+@pytest.mark.parametrize("name", ["cluster:", "cluster:4", "cluster:virtual:8"])
+def test_a_cluster_has_devices(name):
+    with pytest.raises(TPUNameError, match="cluster:cpus:4"):
+        system.parse(name)
+
+
 def test_no_devices_are_no_cores():
     with pytest.raises(TPUNameError, match="cpus:0"):
         system.parse("cpus:0")

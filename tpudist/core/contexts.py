@@ -236,7 +236,8 @@ def device(context: Any) -> str:
         return functions.current_device()
     if nests.is_tensor(number):
         return ""
-    return context.strategy.extended.worker_devices[number]
+    devices = context.strategy.extended.worker_devices
+    return devices[number % len(devices)]  # a worker of a cluster has those of its own replicas
 
 
 def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:

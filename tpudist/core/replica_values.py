@@ -114,7 +114,7 @@ def is_list_of_replicas(strategy: Strategy, value: Any) -> bool:
     """Whether `value` is a list with one tensor per replica."""
     return (
         isinstance(value, list)
-        and len(value) == (strategy.num_replicas_in_sync)
+        and len(value) == len(distributed.local_replicas(strategy.extended))
         and len(value) > 1
         and not any(distributed.is_distributed(leaf) or nests.is_nested(leaf) for leaf in value)
     )
@@ -128,10 +128,10 @@ def distribute_values(strategy: Strategy, value_fn: Fn, context_class: Fn) -> An
     Context: cross-replica.
     """
     contexts.refuse_in_replica(strategy, "distribute_values_from_function")
-    count = strategy.num_replicas_in_sync
+    count, own = strategy.num_replicas_in_sync, distributed.local_replicas(strategy.extended)
     return nests.map_structure(
         lambda *parts: telling_values.of(distributed.per_replica(strategy.extended, parts)),
-        *[value_fn(context_class(i, count)) for i in range(count)],
+        *[value_fn(context_class(i, count)) for i in own],
     )
 
 
@@ -141,10 +141,9 @@ def replica_ids(strategy: Strategy) -> Any:
     Context: cross-replica.
     """
     contexts.require_cross_replica(strategy, "the index of replicas")
-    count = strategy.num_replicas_in_sync
-    if count == 1:
+    if strategy.num_replicas_in_sync == 1:
         return 0
-    return distributed.per_replica(strategy.extended, range(count))
+    return distributed.per_replica(strategy.extended, distributed.local_replicas(strategy.extended))
 
 
 class ValueContext:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
-from tpudist.legacy import behaviour, era_keras, hook, plain_failures, start
+from tpudist.legacy import behaviour, era_keras, hook, plain_failures, start, worker_files
 from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
 
@@ -131,6 +131,9 @@ def of_era(
         _check_packages(also)
         code, era, in_graph, about_keras = _prepare(script, era, also, left_out)
         undo.enter_context(_environment(tpu))
+        if system.is_cluster(os.environ.get(machine.TPU)):
+            _join_cluster()
+            undo.enter_context(worker_files.by_the_chief())
         undo.enter_context(behaviour.of_era(era, in_graph))
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(era_keras.layers_of_slim())
@@ -257,6 +260,13 @@ def _without_information() -> Iterator[None]:
     finally:
         if ours:
             os.environ.pop(name, None)
+
+
+def _join_cluster() -> None:
+    """Starts this worker of a cluster: TensorFlow cannot start it after the script's first op."""
+    from tpudist.core.system import cluster
+
+    cluster.join(cluster.described(os.environ[machine.TPU]))
 
 
 @contextlib.contextmanager

@@ -105,6 +105,12 @@ def mirrored(extended: Extended, components: Sequence[Any]) -> Any:
     return _make(values.Mirrored, extended, components)
 
 
+def local_replicas(extended: Extended) -> range:
+    """The ids of the replicas that this process computes: all, but on a worker of a cluster."""
+    first = extended._get_replica_id_in_sync_group(0) if versions.HAS_CLUSTERS else 0
+    return range(first, first + len(extended.worker_devices))
+
+
 def replica_name(variable: Any, replica_id: int) -> str:
     """The name scope of a replica's copy of `variable`, which ends in "/": it is used as it is."""
     return "%s/replica_%d/" % (variable.name.split(":")[0], replica_id)
@@ -144,7 +150,7 @@ def as_per_replica(extended: Extended, results: Nest) -> Any:
 
     A TPU returns N values too, and reductions treat them as per-replica values.
     """
-    count = extended._num_replicas_in_sync
+    count = len(extended.worker_devices)
     return nests.map_structure(
         lambda leaf: (
             per_replica(extended, [leaf] + [_copy(leaf) for _ in range(count - 1)])

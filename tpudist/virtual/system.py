@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 _MAX_CORES = 4096
 
 
-#: The names whose cores are devices of this machine, by the kind of device.
+#: What stands before the devices of each worker of a cluster.
+_CLUSTER = "cluster:"
+
+#: The names whose cores are devices of a machine, by the kind of device.
 _OF_DEVICES = re.compile(r"^(?:(gpu)s(?::[0-9]+)?|(cpu)s:[0-9]+)$")
 
 
@@ -30,9 +33,10 @@ class VirtualSystem(
       name: the TPU name that describes it, e.g. ``"virtual:v3-32"``.
       cores: number of cores in all, as TensorFlow counts them: the devices of
         a slice (a chip of v4 or v5p is one).
-      hosts: number of hosts; each serves ``cores // hosts`` cores.
+      hosts: number of hosts, which are the workers of a cluster; each serves ``cores // hosts``
+        cores.
       mesh: (x, y, z, cores per chip); its product is `cores`.
-      kind: "GPU" or "CPU" if each core is such a device of this machine; None if one device
+      kind: "GPU" or "CPU" if each core is such a device of a machine; None if one device
         computes for all.
     """
 
@@ -43,17 +47,35 @@ class VirtualSystem(
         """Cores that one host serves."""
         return self.cores // self.hosts
 
+    @property
+    def is_cluster(self) -> bool:
+        """Whether each host is a process of its own."""
+        return is_cluster(self.name)
+
 
 def is_virtual(name: Any) -> bool:
     """Whether a TPU name asks for what stands for a TPU: a virtual one, or devices."""
-    return isinstance(name, str) and (
-        name == "virtual" or name.startswith("virtual:") or kind_of(name) is not None
+    return is_cluster(name) or (
+        isinstance(name, str)
+        and (name == "virtual" or name.startswith("virtual:") or kind_of(name) is not None)
     )
+
+
+def is_cluster(name: Any) -> bool:
+    """Whether a TPU name asks for the devices of all workers of a cluster."""
+    return isinstance(name, str) and (name + ":").startswith(_CLUSTER)
+
+
+def devices_of(name: str) -> str:
+    """The devices that each worker of a cluster has, such as ``"cpus:4"``; other names are kept."""
+    if name == "cluster":
+        return "gpus"
+    return name[len(_CLUSTER) :] if is_cluster(name) else name
 
 
 def kind_of(name: str) -> str | None:
     """The devices that a name asks for as cores: "GPU", "CPU", or None for a virtual TPU."""
-    found = _OF_DEVICES.match(name)
+    found = _OF_DEVICES.match(devices_of(name))
     return (found.group(1) or found.group(2)).upper() if found else None
 
 
@@ -70,15 +92,17 @@ def check(name: Any) -> None:
         parse(name)
 
 
-def parse(name: Any, gpus: int = 1) -> Any:
+def parse(name: Any, gpus: int = 1, workers: int = 1) -> Any:
     """The slice that a name such as ``virtual:8`` describes.
 
     Args:
       name: ``"virtual"`` (8 cores), ``"virtual:N"`` (N cores on one host) or
         ``"virtual:NAME"`` with the name of a slice, such as ``v3-32`` or
         ``v5e:2x4`` (see :func:`tpudist.surfaces.slices.find`); ``"gpus:N"`` and ``"cpus:N"``
-        for a core on each of N devices of this machine.
+        for a core on each of N devices of this machine; ``"cluster:cpus:N"`` for those of each
+        worker of a cluster.
       gpus: how many GPUs there are: the cores of ``"gpus"``.
+      workers: how many workers a cluster has.
 
     Returns:
       A `VirtualSystem`.
@@ -86,10 +110,17 @@ def parse(name: Any, gpus: int = 1) -> Any:
     Raises:
       TPUNameError: the name describes no slice.
     """
-    _, _, size = name.partition(":")
+    _, _, size = devices_of(name).partition(":")
     kind = kind_of(name)
     if kind is not None:
-        return _plain(name, int(size or gpus))._replace(kind=kind)
+        hosts = workers if is_cluster(name) else 1
+        return _plain(name, int(size or gpus) * hosts)._replace(kind=kind, hosts=hosts)
+    if is_cluster(name):
+        raise TPUNameError(
+            "TPU name %r" % (name,),
+            "the cores of a cluster are devices of each worker",
+            "'cluster:cpus:4', 'cluster:gpus:4', or 'cluster' for every GPU",
+        )
     if name == "virtual":
         return _plain(name, 8)
     if re.match(r"^[0-9]+$", size):

@@ -1,7 +1,8 @@
-"""The operations of a strategy on devices of this machine, each of which stands for a TPU core.
+"""The operations of a strategy on devices, each of which stands for a TPU core.
 
-TensorFlow's own mirrored strategy does the work: a replica computes on a GPU, or on a logical
+TensorFlow's own mirrored strategies do the work: a replica computes on a GPU, or on a logical
 CPU, a variable has a copy on each, and TensorFlow's collectives (NCCL between GPUs) add them.
+The devices are those of this machine, or of all workers of a cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tpudist.virtual import device_loop, named_slice
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping
+    from typing import Any, Callable, Iterator, Mapping, Sequence
 
     from tpudist.core.annotations import (
         Args,
@@ -37,27 +38,21 @@ if TYPE_CHECKING:
 
 
 _CORE = re.compile(r"/device:TPU:([0-9]+)$")
-_OTHER_TASK = re.compile(r"/task:[1-9]")
+_TASK = re.compile(r"/task:([0-9]+)")
 
 
-class MirroredExtended(named_slice.NamedSlice, distributed.MirroredExtended):
-    """TensorFlow's ``MirroredExtended``, on the devices that stand for the cores of a slice.
+class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
+    """What code of the TPU eras does, and TensorFlow's mirrored strategies refuse or do otherwise.
 
-    Args:
-      strategy: the container strategy.
-      system: the `VirtualSystem`, which has a kind.
-      placement: the `placement.Placement`; a replica computes on its first core.
-      assignment: the `DeviceAssignment` that `placement` follows, if any.
+    Attributes:
+      cores: the devices of this process that stand for cores.
+      host: its CPU.
+      own_task: its number among the hosts.
     """
 
-    def __init__(
-        self, strategy: Strategy, system: VirtualSystem, placement: Any, assignment: Assignment
-    ) -> None:
-        self.describe(system, placement, assignment)
-        self.cores = devices.provided(system.kind, system.cores)
-        strategy._collective_key_base = 0  # TensorFlow's constructor reads it
-        own = [self.cores[cores[0]] for cores in placement.cores]
-        super().__init__(strategy, own, cross_device_ops=distributed.adds_between(system.kind))
+    cores: Sequence[str]
+    host = devices.HOST
+    own_task = 0
 
     #: Whether distributed values give the copy of a device, as those of contrib do.
     finds_by_device = False
@@ -73,9 +68,8 @@ class MirroredExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         core = _CORE.search(op.device)
         if core and int(core.group(1)) < len(self.cores):
             return self.cores[int(core.group(1))]
-        return devices.HOST if _OTHER_TASK.search(op.device) else op.device
-
-    # What code of the TPU eras does and TensorFlow's mirrored strategy refuses or does otherwise.
+        task = _TASK.search(op.device)
+        return self.host if task and int(task.group(1)) != self.own_task else op.device
 
     def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         """Makes a variable outside of the loop of steps that is being traced."""
@@ -92,12 +86,6 @@ class MirroredExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return super()._experimental_run_steps_on_iterator(
             device_loop.with_effects(fn), iterator, iterations, initial_values
         )
-
-    def _get_cross_device_ops(self, *value: Any) -> Any:
-        """Returns how values are added; NCCL would wait for later ops in eager mode."""
-        if tf.executing_eagerly():
-            return distributed.adds_between("CPU")
-        return super()._get_cross_device_ops(*value)
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
         """Reduces a plain value too."""
@@ -137,8 +125,34 @@ class MirroredExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return result if group else (result,)
 
 
+class MirroredExtended(DevicesExtended):
+    """TensorFlow's ``MirroredExtended``, on the devices that stand for the cores of a slice.
+
+    Args:
+      strategy: the container strategy.
+      system: the `VirtualSystem`, which has a kind.
+      placement: the `placement.Placement`; a replica computes on its first core.
+      assignment: the `DeviceAssignment` that `placement` follows, if any.
+    """
+
+    def __init__(
+        self, strategy: Strategy, system: VirtualSystem, placement: Any, assignment: Assignment
+    ) -> None:
+        self.describe(system, placement, assignment)
+        self.cores = devices.provided(system.kind, system.cores)
+        strategy._collective_key_base = 0  # TensorFlow's constructor reads it
+        own = [self.cores[cores[0]] for cores in placement.cores]
+        super().__init__(strategy, own, cross_device_ops=distributed.adds_between(system.kind))
+
+    def _get_cross_device_ops(self, *value: Any) -> Any:
+        """Returns how values are added; NCCL would wait for later ops in eager mode."""
+        if tf.executing_eagerly():
+            return distributed.adds_between("CPU")
+        return super()._get_cross_device_ops(*value)
+
+
 class MirroredBackend(Backend):
-    """TensorFlow's mirrored strategy."""
+    """TensorFlow's mirrored strategies."""
 
     __slots__ = ()
 
@@ -192,7 +206,7 @@ class MirroredBackend(Backend):
 
     def pipeline_devices(self) -> list[str]:
         """See the base class; all hosts are this machine."""
-        return [devices.HOST] * self.extended.num_hosts
+        return [self.extended.host] * self.extended.num_hosts
 
     def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
         """See the base class; one host hands out the batches, in their order."""

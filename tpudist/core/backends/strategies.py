@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tpudist.core.backends.mirrored import MirroredBackend, MirroredExtended
+from tpudist.core.backends.cluster import ClusterBackend, ClusterExtended
+from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend, MirroredExtended
 from tpudist.core.backends.native import NativeBackend
 from tpudist.core.backends.virtual_tpu import VirtualBackend
 from tpudist.core.base_classes import ScalingStrategyBaseV1, TPUStrategyBaseV1
@@ -28,9 +29,11 @@ DEVICE = "TPUDIST_DEVICE"
 
 def backend_of(strategy: Strategy) -> Backend:
     """The `Backend` of a strategy: TensorFlow's TPU, the virtual one, or devices as cores."""
+    if isinstance(strategy.extended, ClusterExtended):
+        return ClusterBackend(strategy)
     if isinstance(strategy.extended, VirtualExtended):
         return VirtualBackend(strategy)
-    if isinstance(strategy.extended, MirroredExtended):
+    if isinstance(strategy.extended, DevicesExtended):
         return MirroredBackend(strategy)
     return NativeBackend(strategy)
 
@@ -56,7 +59,9 @@ def initialize(
     system = cluster.system_of(resolver)
     if system is not None:
         placed = placement.on_slice(system, num_cores, assignment)
-        if system.kind:
+        if system.is_cluster:
+            extended = ClusterExtended(strategy, system, placed, assignment)
+        elif system.kind:
             extended = MirroredExtended(strategy, system, placed, assignment)
         else:
             extended = VirtualExtended(strategy, system, placed, _real_device(), assignment)

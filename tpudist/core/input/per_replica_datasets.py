@@ -137,7 +137,7 @@ class PerReplicaIterator:
             (in a graph, when it is run).
         """
         strategy, elements = self._strategy, []
-        each = strategy.num_replicas_in_sync // len(self._hosts)
+        each = len(strategy.extended.worker_devices) // len(self._hosts)
         for host, iterator in zip(self._hosts, self._iterators):
             with tf.device(host), tf.name_scope(name or "get_next"):
                 elements += host_iterators.take(iterator.get_next, each)

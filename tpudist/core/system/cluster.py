@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.core.system import named_tpus, placement
-from tpudist.errors import ArgumentTypeError, TPUNameError
-from tpudist.tfcompat import devices, tpu_client, versions
+from tpudist.core.system import named_tpus, placement, tasks
+from tpudist.errors import ArgumentError, ArgumentTypeError, TPUNameError
+from tpudist.tfcompat import clusters, devices, tpu_client, versions
 from tpudist.tfcompat import tpu as native
 from tpudist.virtual import system as virtual_system
 
@@ -35,7 +35,8 @@ class TPUClusterResolver(native.TPUClusterResolver):
     Args:
       tpu: a TPU's name, its ``grpc://`` address, ``"local"``, or a virtual
         TPU: ``"virtual"``, ``"virtual:8"``, ``"virtual:v3-32"``; or devices
-        of this machine as cores: ``"gpus"``, ``"gpus:4"``, ``"cpus:8"``. The
+        of this machine as cores: ``"gpus"``, ``"gpus:4"``, ``"cpus:8"``; or those of each
+        worker of a cluster: ``"cluster"``, ``"cluster:gpus:4"``, ``"cluster:cpus:8"``. The
         environment variable TPUDIST_TPU overrides it.
       zone, project, job_name, ...: as the native class takes them; unused by
         a virtual TPU.
@@ -178,21 +179,60 @@ def described(name: Any) -> virtual_system.VirtualSystem:
     """The slice of a virtual TPU's name; for ``gpus`` every GPU of this machine is a core.
 
     Raises:
-      TPUNameError: the name describes no slice, or there is no GPU.
+      TPUNameError: the name describes no slice, there is no GPU, or no cluster.
     """
-    gpus = devices.gpus() if name == "gpus" else 1
+    gpus = devices.gpus() if virtual_system.devices_of(name) == "gpus" else 1
     if not gpus:
         raise TPUNameError(
-            "TPU name 'gpus'",
+            "TPU name %r" % (name,),
             "each GPU of this machine is a core, and TensorFlow sees none",
-            "'cpus:8', logical CPUs, or 'virtual:8'",
+            "'%scpus:8', logical CPUs, or 'virtual:8'"
+            % ("cluster:" if virtual_system.is_cluster(name) else ""),
         )
-    return virtual_system.parse(name, gpus)
+    workers = tasks.own().workers if virtual_system.is_cluster(name) else 1
+    return virtual_system.parse(name, gpus, workers)
 
 
 def is_virtual(name: Any) -> bool:
     """Whether a TPU's name, or TPUDIST_TPU in its place, means a virtual TPU."""
     return virtual_system.is_virtual(os.environ.get(machine.TPU) or name)
+
+
+def join(system: virtual_system.VirtualSystem) -> list[str]:
+    """Starts this worker's server, if there is none, and waits for those of the other workers.
+
+    Args:
+      system: of a cluster.
+
+    Returns:
+      The names of this worker's devices, such as ``"/device:CPU:0"``.
+
+    Raises:
+      ArgumentError: (a ValueError) TensorFlow cannot start a server here, or lacks the devices.
+    """
+    if not versions.HAS_CLUSTERS:
+        raise ArgumentError(
+            "%r as TPU" % system.name,
+            "TensorFlow %s gives a worker other devices than those named" % versions.TF,
+            "TensorFlow 2.15 or newer; or virtual:%d on one machine" % system.cores,
+        )
+    if not tf.executing_eagerly():
+        raise ArgumentError(
+            "%r in a graph" % system.name,
+            "the workers of a cluster meet in eager mode and in functions, not in Sessions",
+            "steps in tf.function: tpudist migrate --to 2.0 writes them; or virtual:%d, or "
+            "cpus:%d, on one machine" % (system.cores, system.cores),
+        )
+    if clusters.has_been_used() and not clusters.is_started():
+        raise ArgumentError(
+            "%r after TensorFlow has been used" % system.name,
+            "TensorFlow starts the server of a worker when it starts itself",
+            "tpudist run --tpu %s, or the strategy before the first tensor" % system.name,
+        )
+    provided = devices.provided(system.kind, system.cores_per_host)
+    names = [name[name.index("/device:") :] for name in provided]
+    clusters.start(names)
+    return names
 
 
 def connect_to_cluster(cluster_spec_or_resolver: Any, *args: Any, **kwargs: Any) -> None:

@@ -46,9 +46,11 @@ def device(device_name: Any) -> Any:
     """
     if hasattr(device_name, "to_string"):
         device_name = device_name.to_string()
-    if isinstance(device_name, str) and _WORKER.search(device_name) and virtual():
-        here = _WORKER.sub("/job:localhost", device_name)
-        device_name = _TASK.sub(lambda match: "/%s:0" % match.group(1), here)
+    system = virtual() if isinstance(device_name, str) and _WORKER.search(device_name) else None
+    if system is not None:
+        # A worker of a cluster has another name, and is meant where none is said.
+        job, part = ("", "") if system.is_cluster else ("/job:localhost", r"/\1:0")
+        device_name = _TASK.sub(part, _WORKER.sub(job, device_name))
     return tf.compat.v1.device(device_name)
 
 

@@ -1,0 +1,37 @@
+"""Runs programs on clusters of processes of this machine."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests import ROOT
+
+
+@pytest.fixture
+def run(tmp_path):
+    """``run(script, *arguments, tpu="virtual:8")`` or ``run(..., workers=2, cores=4)``.
+
+    It returns the finished process; the script is a text, and is run in a folder of the test's.
+    """
+
+    def ran(script, *arguments, tpu="virtual:8", workers=0, cores=4, path="train.py"):
+        tmp_path.joinpath(path).write_text(script, "utf-8")
+        environ = {name: value for name, value in os.environ.items() if name[:3] != "TPU"}
+        environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
+        how = ["run", "--tpu", tpu]
+        if workers:
+            hosts = ",".join(["localhost"] * workers)
+            how = ["launch", "--hosts", hosts, "--cores", str(cores), "--"]
+        return subprocess.run(
+            [sys.executable, "-W", "ignore", "-m", "tpudist", *how, path, *arguments],
+            cwd=str(tmp_path),
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=300,
+        )
+
+    return ran

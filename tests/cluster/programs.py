@@ -1,0 +1,148 @@
+"""Programs that print losses, for one machine and for a cluster."""
+
+#: The start of code of 2.2, and data.
+START = """
+import sys
+import numpy as np
+import tensorflow as tf
+
+tf.random.set_seed(7)
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="a")
+tf.config.experimental_connect_to_cluster(resolver)
+topology = tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.experimental.TPUStrategy(resolver)
+random = np.random.RandomState(0)
+xs = random.rand(96, 5).astype("float32")
+ys = (xs @ random.rand(5, 1)).astype("float32")
+SUM = tf.distribute.ReduceOp.SUM
+
+
+def batches(size=16, start=0):
+    dataset = tf.data.Dataset.from_tensor_slices((xs, ys)).batch(size).repeat().skip(start)
+    return iter(strategy.experimental_distribute_dataset(dataset))
+"""
+
+#: A training step with variables of each kind.
+STEP = """
+with strategy.scope():
+    weights = tf.Variable(tf.zeros([5, 1]))
+    seen = tf.Variable(
+        0.0,
+        trainable=False,
+        synchronization=tf.VariableSynchronization.ON_READ,
+        aggregation=tf.VariableAggregation.SUM,
+    )
+    step = tf.Variable(0, dtype=tf.int64)
+    optimizer = tf.keras.optimizers.SGD(0.1, 0.9)
+
+
+def replica(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((x @ weights - y) ** 2) / 16
+    optimizer.apply_gradients(zip(tape.gradient(loss, [weights]), [weights]))
+    seen.assign_add(tf.cast(tf.shape(x)[0], tf.float32))
+    return loss
+
+
+@tf.function
+def train(x, y):
+    return strategy.reduce(SUM, strategy.run(replica, args=(x, y)), axis=None)
+"""
+
+#: Twenty steps of it.
+STEPS = (
+    START
+    + STEP
+    + """
+iterator = batches()
+for _ in range(20):
+    print("loss %.9f" % train(*next(iterator)).numpy())
+print("seen", seen.numpy())
+"""
+)
+
+#: A model of Keras 2 with layers that synchronize, by ``fit``.
+KERAS = (
+    START
+    + """
+with strategy.scope():
+    model = tf.keras.Sequential(
+        [
+            tf.keras.layers.Dense(8, activation="relu", input_shape=(5,)),
+            tf.keras.layers.BatchNormalization(),
+            tf.keras.layers.Dense(1),
+        ]
+    )
+    model.compile(tf.keras.optimizers.Adam(0.01), "mse", metrics=["mae"])
+random = np.random.RandomState(1)
+model.set_weights([random.rand(*each.shape) for each in model.get_weights()])
+dataset = tf.data.Dataset.from_tensor_slices((xs, ys)).batch(16, drop_remainder=True)
+history = model.fit(dataset, epochs=4, verbose=0).history
+for name in ("loss", "mae"):
+    for value in history[name]:
+        print(name, "%.9f" % value)
+"""
+)
+
+#: Embeddings, whose gradients are ``IndexedSlices``, in code of 2.0.
+EMBEDDING = (
+    START
+    + """
+with strategy.scope():
+    table = tf.Variable(tf.reshape(tf.range(40.0) / 40, [10, 4]))
+    optimizer = tf.keras.optimizers.Adagrad(0.1)
+
+
+def replica(x):
+    ids = tf.cast(x[:, :3] * 10, tf.int32)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.reduce_sum(tf.gather(table, ids), 1) ** 2) / 16
+    optimizer.apply_gradients([(tape.gradient(loss, table), table)])
+    return loss
+
+
+@tf.function
+def train(x):
+    losses = strategy.experimental_run_v2(replica, args=(x,))
+    return strategy.reduce(SUM, losses, axis=None)
+
+
+iterator = batches()
+for _ in range(20):
+    print("loss %.9f" % train(next(iterator)[0]).numpy())
+"""
+)
+
+#: Towers of 1.11, in eager mode.
+TOWERS = """
+import numpy as np
+import tensorflow as tf
+
+tf.enable_eager_execution()
+resolver = tf.contrib.cluster_resolver.TPUClusterResolver("a")
+distribution = tf.contrib.distribute.TPUStrategy(resolver)
+random = np.random.RandomState(0)
+xs = random.rand(96, 5).astype("float32")
+ys = (xs @ random.rand(5, 1)).astype("float32")
+with distribution.scope():
+    weights = tf.Variable(tf.zeros([5, 1]))
+    optimizer = tf.train.MomentumOptimizer(0.05, 0.9)
+
+
+def dataset_fn():
+    return tf.data.Dataset.from_tensor_slices((xs, ys)).repeat().batch(2)
+
+
+def tower(x, y):
+    loss = lambda: tf.losses.mean_squared_error(y, tf.matmul(x, weights))
+    optimizer.minimize(loss)
+    return loss()
+
+
+with distribution.scope():
+    iterator = distribution.distribute_dataset(dataset_fn).make_one_shot_iterator()
+    for _ in range(20):
+        losses = distribution.call_for_each_tower(tower, *iterator.get_next())
+        mean = distribution.reduce(tf.VariableAggregation.MEAN, losses, "/device:CPU:0")
+        print("loss %.9f" % mean.numpy())
+"""

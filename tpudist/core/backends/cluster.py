@@ -1,0 +1,121 @@
+"""The operations of a strategy on the devices of all workers of a cluster.
+
+Every worker runs the program; TensorFlow's ``MultiWorkerMirroredStrategy`` adds what they
+compute. The workers, and which of them this process is, are those of TF_CONFIG.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend
+from tpudist.core.system import cluster, tasks
+from tpudist.errors import ArgumentError, TopologyError
+from tpudist.tfcompat import clusters, distributed, functions
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Assignment, Dataset, DatasetFn, Strategy
+    from tpudist.virtual.system import VirtualSystem
+
+
+class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
+    """TensorFlow's extended object of ``MultiWorkerMirroredStrategy``, on devices as cores.
+
+    Args:
+      strategy: the container strategy.
+      system: the `VirtualSystem`, each of whose hosts is a worker.
+      placement: the `placement.Placement`; a replica computes on its first core.
+      assignment: the `DeviceAssignment` that `placement` follows, if any.
+
+    Raises:
+      ArgumentError: (a ValueError) TensorFlow cannot start a server here, or lacks the devices.
+      TopologyError: (a ValueError) the workers would not have equally many replicas, in order.
+    """
+
+    def __init__(
+        self, strategy: Strategy, system: VirtualSystem, placement: Any, assignment: Assignment
+    ) -> None:
+        self.describe(system, placement, assignment)
+        own = _own_cores(system, placement, tasks.own())
+        names = cluster.join(system)
+        clusters.WorkerExtended.__init__(self, strategy, [names[core] for core in own])
+        self.own_task = self._task_id
+        here = "/job:%s/replica:0/task:%d" % (self._task_type, self._task_id)
+        self.cores = [here + name for name in names]
+        self.host = here + "/device:CPU:0"
+
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
+        """Reduces a tensor that each worker has one of over the workers.
+
+        TensorFlow's input and Keras ask for it, and so does the only replica of each worker.
+        """
+        if not distributed.is_tensor_like(value):
+            return super()._reduce_to(reduce_op, value, destinations, *options)
+        return clusters.WorkerExtended._reduce_to(self, reduce_op, value, destinations, *options)
+
+
+def _own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[int]:
+    """The numbers, on this worker, of the cores of its replicas."""
+    each, per_host = placement.num_replicas // task.workers, system.cores_per_host
+    hosts = [cores[0] // per_host for cores in placement.cores]
+    if hosts != [worker for worker in range(task.workers) for _ in range(each)]:
+        raise TopologyError(
+            "replicas on the hosts %s" % hosts,
+            "each of the %d workers has equally many replicas, and those of the first come first"
+            % task.workers,
+            "num_cores=%d, or no device assignment" % system.cores,
+        )
+    own = placement.cores[task.number * each : (task.number + 1) * each]
+    return [cores[0] % per_host for cores in own]
+
+
+class ClusterBackend(MirroredBackend):
+    """TensorFlow's mirrored strategy of several workers, of which this process is one."""
+
+    __slots__ = ()
+
+    def run_steps(self, *unused: Any) -> Any:
+        """Refuses the loop of steps.
+
+        Raises:
+          ArgumentError: (a ValueError) always.
+        """
+        raise ArgumentError(
+            "a loop of steps on %r" % self.system.name,
+            "TensorFlow counts the sums over workers when a tf.function is called, which the "
+            "loop is not",
+            "call_for_each_tower, or run, of one step at a time in a tf.function",
+        )
+
+    def pipeline_devices(self) -> list[str]:
+        """See the base class: each worker has its own pipeline."""
+        return [self.extended.host]
+
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
+        """See the base class: of what all replicas take in a step, those of this worker get theirs.
+
+        Each worker reads the whole dataset, as with TensorFlow's own sharding of batches.
+        """
+        return super().per_replica_dataset(lambda: self._own_part(dataset_fn()), dataset_class)
+
+    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
+        """See the base class."""
+        return super().make_iterator_of_replicas(self._own_part(dataset))
+
+    def _own_part(self, dataset: Any) -> Any:
+        if not isinstance(
+            dataset, functions.DatasetV2
+        ):  # refused with the type that it should have
+            return dataset
+        own, count = distributed.local_replicas(self.extended), self.strategy.num_replicas_in_sync
+        is_tuple = isinstance(dataset.element_spec, tuple)
+
+        def part(*leaves: Any) -> Any:
+            step = tf.data.Dataset.zip(leaves if is_tuple else leaves[0])
+            return step.skip(own.start).take(len(own))
+
+        return dataset.window(count, drop_remainder=True).flat_map(part)

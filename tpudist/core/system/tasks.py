@@ -1,0 +1,73 @@
+"""The workers of a cluster, and which of them this process is, as TF_CONFIG says. No TensorFlow.
+
+Reference: tf.distribute.cluster_resolver.TFConfigClusterResolver.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import typing
+
+from tpudist.errors import TPUNameError
+
+#: Environment variable that TensorFlow's own resolver reads.
+VARIABLE = "TF_CONFIG"
+
+#: The jobs whose tasks are workers; that of the chief comes first.
+_JOBS = ("chief", "worker")
+
+_EXAMPLE = (
+    'tpudist launch, or %s=\'{"cluster": {"worker": ["a:2222", "b:2222"]}, '
+    '"task": {"type": "worker", "index": 0}}\'' % VARIABLE
+)
+
+
+class Task(typing.NamedTuple):
+    """A worker of a cluster.
+
+    Args:
+      number: which one it is, 0 for the chief.
+      workers: how many there are.
+    """
+
+    number: int
+    workers: int
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether it is the one that writes checkpoints."""
+        return not self.number
+
+
+def own() -> Task:
+    """The worker that this process is.
+
+    Raises:
+      TPUNameError: (a ValueError) TF_CONFIG names no cluster, or not this process' place in it.
+    """
+    text = os.environ.get(VARIABLE, "")
+    try:
+        config = json.loads(text or "{}")
+        cluster, task = config["cluster"], config["task"]
+        counts = {job: len(cluster[job]) for job in cluster}
+        job, index = task["type"], int(task["index"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise _refused(
+            "%s=%s" % (VARIABLE, text) if text else "no " + VARIABLE,
+            "it has the addresses of a cluster's workers and the task of this one: %r" % error,
+        ) from error
+    others = sorted(set(counts) - set(_JOBS))
+    if others or index not in range(counts.get(job, 0)):
+        raise _refused(
+            "%s=%s" % (VARIABLE, text),
+            "tasks of %r do not train with the others" % others[0]
+            if others
+            else "the cluster has no task %d of %r" % (index, job),
+        )
+    before = counts.get("chief", 0) if job == "worker" else 0
+    return Task(before + index, sum(counts.values()))
+
+
+def _refused(seen: str, why: str) -> TPUNameError:
+    return TPUNameError(seen, why, _EXAMPLE)

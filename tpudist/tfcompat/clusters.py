@@ -1,0 +1,114 @@
+"""TensorFlow's strategy of several workers, and the server that each of them starts."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.tfcompat import versions
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+
+if versions.HAS_CLUSTERS:
+    from tensorflow.python.distribute import collective_all_reduce_strategy, multi_worker_util
+    from tensorflow.python.distribute.collective_all_reduce_strategy import (
+        CollectiveAllReduceExtended as CollectiveExtended,
+    )
+    from tensorflow.python.eager import context
+else:  # no strategy is made of it there
+    from tensorflow.python.distribute.mirrored_strategy import (
+        MirroredExtended as CollectiveExtended,
+    )
+
+#: Milliseconds after which a worker that is not heard of is gone, and that all have to start.
+_HEARD_OF, _STARTS = 20_000, 300_000
+
+#: The first key of each strategy's groups of collectives, the same on every worker.
+_keys = itertools.count(0, 10_000)
+
+
+class WorkerExtended(CollectiveExtended):
+    """TensorFlow's extended object of ``MultiWorkerMirroredStrategy``, on devices that are named.
+
+    Args:
+      strategy: the container strategy.
+      names: the devices of this worker, such as ``"/device:CPU:0"``.
+    """
+
+    _enable_check_health = False  # the coordination service looks whether workers are alive
+
+    def __init__(self, strategy: Any, names: Sequence[str]) -> None:
+        self._names = names
+        self._std_server_started = is_started()
+        resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+        if not self._std_server_started:
+            _configure(resolver)
+        # TensorFlow's constructor reads it; collectives of two strategies have keys of their own.
+        strategy._collective_key_base = next(_keys)
+        super().__init__(strategy, resolver, tf.distribute.experimental.CommunicationOptions())
+
+    def _initialize_local_devices(self, unused_resolver: Any, worker_device: str) -> Any:
+        """(the devices, their type): TensorFlow's own would be all GPUs, or one CPU."""
+        devices = tuple(worker_device + name for name in self._names)
+        return devices, self._names[0].split(":")[-2]
+
+
+class _NoStrategy:
+    """Stands for the strategy of an extended object that is made for its server alone."""
+
+
+def start(names: Sequence[str]) -> None:
+    """Starts the server of this process, and waits for those of all workers.
+
+    Args:
+      names: the devices of this worker, such as ``"/device:CPU:0"``.
+    """
+    if not is_started():
+        WorkerExtended(_NoStrategy(), names)
+
+
+def is_started() -> bool:
+    """Whether the server of this process runs: another strategy of the cluster has started it."""
+    return context.context()._collective_ops_server_def is not None
+
+
+def has_been_used() -> bool:
+    """Whether TensorFlow has computed something here: a server cannot be started any more."""
+    return context.context()._context_handle is not None
+
+
+def _configure(resolver: Any) -> None:
+    """Sets how long workers wait for each other: TensorFlow's own are an hour and a minute."""
+    spec = multi_worker_util.normalize_cluster_spec(resolver.cluster_spec())
+    job_of = collective_all_reduce_strategy.coordination_config_pb2.CoordinatedJob
+    jobs = [job_of(name=job, num_tasks=spec.num_tasks(job)) for job in spec.jobs]
+    context.context().configure_coordination_service(
+        service_type="standalone",
+        service_leader=multi_worker_util.coordination_leader(spec),
+        heartbeat_timeout_in_ms=_HEARD_OF,
+        cluster_register_timeout_in_ms=_STARTS,
+        shutdown_barrier_timeout_in_ms=_HEARD_OF,
+        coordinated_jobs=jobs,
+    )
+
+
+def writers() -> list[tuple[Any, str, str]]:
+    """[(module or class, name, parameter that is a path)] of all that writes TensorFlow's files.
+
+    What has no such parameter keeps the list of checkpoints, or deletes old ones.
+    """
+    from tensorflow.python.checkpoint import checkpoint, checkpoint_management
+    from tensorflow.python.ops import gen_summary_ops
+    from tensorflow.python.saved_model import save
+
+    return [
+        (checkpoint.TrackableSaver, "save", "file_prefix"),
+        (checkpoint_management, "update_checkpoint_state_internal", ""),
+        (checkpoint_management, "_delete_file_if_exists", ""),
+        (gen_summary_ops, "create_summary_file_writer", "logdir"),
+        (save, "save_and_return_nodes", "export_dir"),
+    ]
