@@ -13,7 +13,7 @@ they are first asked for.
 import importlib
 import pkgutil
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 
 #: {name: module that has it}: what is loaded when it is first asked for.
