@@ -64,6 +64,8 @@ EXIT_CODES = {
         "1": "a use is left; with `--check`: a file would change",
         "2": "a file was refused",
     },
+    "help": {"0": "always, but for a topic that there is not: 2"},
+    "completion": {"0": "always, but without shtab: 2"},
 }
 
 _HEAD = """# What is stable
@@ -146,6 +148,7 @@ def _row(module, names):
 
 def _commands():
     yield "## Commands\n"
+    yield "Each takes `--help`, `--version`, `--quiet` and `--verbose` too.\n"
     yield "| command | options |"
     yield "|---|---|"
     for name, parser in commands().items():
@@ -173,7 +176,7 @@ def _choices(parser):
 def options(parser):
     """What a command takes: positional arguments by name, options by each spelling."""
     for action in parser._actions:
-        if not isinstance(action, argparse._HelpAction):
+        if action.dest not in ("help", "version", "quiet", "verbose"):
             yield from action.option_strings or [action.dest.upper()]
 
 

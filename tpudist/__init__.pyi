@@ -2,12 +2,15 @@
 from tpudist import cli as cli
 from tpudist import cloud as cloud
 from tpudist import common as common
+from tpudist import completion as completion
+from tpudist import console as console
 from tpudist import contrib as contrib
 from tpudist import core as core
 from tpudist import dropin as dropin
 from tpudist import errors as errors
 from tpudist import estimator as estimator
 from tpudist import files as files
+from tpudist import guides as guides
 from tpudist import legacy as legacy
 from tpudist import machine as machine
 from tpudist import options as options

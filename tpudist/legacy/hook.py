@@ -18,7 +18,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tpudist import machine, surfaces
+from tpudist import console, machine, surfaces
 from tpudist.surfaces.eras import packages, program
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Hook:
             if not names:
                 return False
             why = program.some(names)
-        print(_TAKEN % (first, surfaces.spelled(self._era), why, first), file=sys.stderr)
+        console.note(_TAKEN % (first, surfaces.spelled(self._era), why, first))
         return True
 
     def _below_folder(self, path: Any) -> bool:

@@ -11,9 +11,9 @@ import traceback
 import types
 from typing import TYPE_CHECKING
 
-from tpudist import machine, surfaces
+from tpudist import console, machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
-from tpudist.legacy import behaviour, era_keras, hook, plain_failures, start
+from tpudist.legacy import behaviour, era_keras, hook, plain_failures, start, start_messages
 from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
 
@@ -69,7 +69,6 @@ def run(
     subprocess) starts them without the drop-in.
     """
     with contextlib.ExitStack() as undo:
-        undo.enter_context(_without_information())
         try:
             started = start.Module(script) if module else start.Script(script)
             system.check(tpu)
@@ -126,6 +125,7 @@ def of_era(
       ScriptError: (a RuntimeError) there is no such era or package, or it is not Python 3.
     """
     with contextlib.ExitStack() as undo:
+        undo.enter_context(start_messages.level_restored())
         undo.enter_context(era_keras.chosen(keras))
         undo.enter_context(_interpreter(script, argv))
         _check_packages(also)
@@ -152,23 +152,22 @@ def _prepare(
 ) -> tuple[CodeType, str, bool, Callable[[], list[str]]]:
     """(its code, its era, whether it gets a graph, what to say if its Keras fails) of a script."""
     chosen, tree = _era(era), program.parse(script.path)
-    from tpudist.tfcompat import versions  # Raises if there is no TensorFlow.
+    start_messages.start()  # Raises if there is no TensorFlow.
 
-    del versions
     code = compile(tree, os.path.abspath(script.path), "exec", dont_inherit=True)
     if chosen is not None:  # then nothing is read before something fails
         return code, chosen, chosen == "contrib", functools.partial(_about_keras, script.path)
     read = program.read(script.path, script.own, also, left_out)
     for line in read.faults:
-        print("tpudist run: %s" % line, file=sys.stderr)
-    print(program.describe(read.decision), file=sys.stderr)
+        console.note("tpudist run: %s" % line)
+    console.note(program.describe(read.decision))
     chosen, in_graph = read.decision.era, bool(read.decision.graph)
     lines: list[str] = []
     if chosen == "contrib":
         in_graph, lines = era_keras.needs_a_graph(read.keras)
     lines += era_keras.lines(read.keras)
     for line in lines:
-        print(line, file=sys.stderr)
+        console.note(line)
     return code, chosen, in_graph, lambda: lines
 
 
@@ -244,19 +243,6 @@ def _users_frames(trace: TracebackType | None) -> TracebackType | None:
 def _is_ours(trace: TracebackType) -> bool:
     file = trace.tb_frame.f_code.co_filename
     return os.path.dirname(file) in _OURS or file.startswith("<frozen importlib")
-
-
-@contextlib.contextmanager
-def _without_information() -> Iterator[None]:
-    """TensorFlow's runtime logs no INFO, unless the user has set what it logs."""
-    name = "TF_CPP_MIN_LOG_LEVEL"  # Read when TensorFlow is imported.
-    ours = name not in os.environ
-    os.environ.setdefault(name, "1")
-    try:
-        yield
-    finally:
-        if ours:
-            os.environ.pop(name, None)
 
 
 @contextlib.contextmanager
