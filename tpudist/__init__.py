@@ -21,6 +21,8 @@ _FUNCTIONS = {
     "compile_step": "tpudist.tools.compile.step",
     "compile_graph": "tpudist.tools.compile.step",
     "tpu_refusals": "tpudist.virtual.tpu_check.telling",
+    "load_ipython_extension": "tpudist.legacy.notebook",
+    "unload_ipython_extension": "tpudist.legacy.notebook",
 }
 
 

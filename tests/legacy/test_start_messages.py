@@ -64,7 +64,6 @@ def test_who_wants_them_gets_them(script, options, variables):
     assert "absl::InitializeLog" in done.stderr and "of the script" in done.stderr
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is left out there")
 def test_last_words_come_through():
     done = run("-c", KILLED)
     assert done.returncode == -signal.SIGABRT

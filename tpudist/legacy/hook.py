@@ -134,7 +134,7 @@ class Hook:
 
     def _foreign_folders(self) -> Any:
         origin = _file_of_tensorflow()
-        folders = [_OURS]
+        folders = [_OURS, os.path.join(os.path.realpath(os.path.dirname(os.__file__)), "")]
         if origin:
             installed = os.path.dirname(os.path.dirname(os.path.realpath(origin)))
             if os.path.join(installed, "") != self._folder:

@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Sequence
 
 from tpudist import console, machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
@@ -20,7 +20,7 @@ from tpudist.virtual import system
 if TYPE_CHECKING:
     import argparse
     from types import CodeType, TracebackType
-    from typing import Any, Callable, Iterator, Mapping, Sequence
+    from typing import Any, Callable, Iterator, Mapping
 
 
 _OURS = [os.path.join(os.path.realpath(machine.PACKAGE), name) for name in ("legacy", "dropin")]
@@ -130,18 +130,49 @@ def of_era(
         undo.enter_context(_interpreter(script, argv))
         _check_packages(also)
         code, era, in_graph, about_keras = _prepare(script, era, also, left_out)
+        folder = program.own_folder(script.path, script.own)
+        undo.enter_context(patched(Program(era, in_graph, folder, also, left_out), tpu))
+        undo.enter_context(_absl_flags())
+        yield code, about_keras
+
+
+class Program(NamedTuple):
+    """A program that is to see the TensorFlow of its era.
+
+    Attributes:
+      era: an element of ``surfaces.ERAS``.
+      in_graph: whether it builds a graph.
+      folder: the folder of its files.
+      also: names of installed packages, and of modules, that are its own too.
+      left_out: names of packages and modules that are not.
+    """
+
+    era: str
+    in_graph: bool
+    folder: str
+    also: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+
+
+@contextlib.contextmanager
+def patched(of: Program, tpu: str | None) -> Iterator[None]:
+    """Context manager: inside, TensorFlow and Python's import are as a program expects them.
+
+    Args:
+      of: the program.
+      tpu: what TPUDIST_TPU is set to, or None.
+    """
+    with contextlib.ExitStack() as undo:
         undo.enter_context(_environment(tpu))
-        undo.enter_context(behaviour.of_era(era, in_graph))
+        undo.enter_context(behaviour.of_era(of.era, of.in_graph))
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(era_keras.layers_of_slim())
         undo.enter_context(era_keras.moments_of_era())
         undo.enter_context(behaviour.listing_cores())
         undo.enter_context(behaviour.signatures_of_era())
         undo.enter_context(behaviour.strategies_of_era())
-        undo.enter_context(_absl_flags())
-        folder = program.own_folder(script.path, script.own)
-        undo.enter_context(hook.Hook(era, folder, also, left_out))
-        yield code, about_keras
+        undo.enter_context(hook.Hook(of.era, of.folder, of.also, of.left_out))
+        yield
 
 
 def _prepare(

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import signal
+import subprocess
 import sys
 from typing import Iterator
 
@@ -20,19 +19,32 @@ from tpudist import console
 _LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 
 #: Lines of the start that say nothing of the program. Each was seen on some release.
-_NOISE = re.compile(
-    rb"WARNING: All log messages before absl::InitializeLog\(\) is called"
-    rb"|oneDNN custom operations are on"
-    rb"|Could not find (cuda drivers|TensorRT)"
-    rb"|Could not load dynamic library '(lib)?(cu|nv)\w+"
-    rb"|Ignore above cudart dlerror|Cannot dlopen some (GPU|TensorRT) libraries"
-    rb"|Unable to register cu\w+ factory"
-    rb"|computation placer already registered"
-    rb"|failed call to cuInit|kernel driver does not appear to be running"
-    rb"|cuda_diagnostics\.cc|cpu_feature_guard\.cc"
-    rb"|To enable the following instructions: .* rebuild TensorFlow"
-    rb"|FutureWarning: Passing \(type, 1\)|^\s*_?np_\w+ = np\.dtype\("
+_NOISE = "|".join(
+    (
+        r"WARNING: All log messages before absl::InitializeLog\(\) is called",
+        r"oneDNN custom operations are on",
+        r"Could not find (cuda drivers|TensorRT)",
+        r"Could not load dynamic library '(lib)?(cu|nv)\w+",
+        r"Ignore above cudart dlerror|Cannot dlopen some (GPU|TensorRT) libraries",
+        r"Unable to register cu\w+ factory",
+        r"computation placer already registered",
+        r"failed call to cuInit|kernel driver does not appear to be running",
+        r"cuda_diagnostics\.cc|cpu_feature_guard\.cc",
+        r"To enable the following instructions: .* rebuild TensorFlow",
+        r"FutureWarning: Passing \(type, 1\)|^\s*_?np_\w+ = np\.dtype\(",
+    )
 )
+
+#: A program that copies lines to standard error, but for those that its argument is found in.
+_FILTER = """
+import re, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+noise = re.compile(sys.argv[1].encode())
+for line in sys.stdin.buffer:
+    if not noise.search(line):
+        sys.stderr.buffer.write(line)
+        sys.stderr.buffer.flush()
+"""
 
 
 @contextlib.contextmanager
@@ -59,7 +71,7 @@ def start() -> None:
     with contextlib.ExitStack() as undo:
         if is_silent:
             os.environ[_LEVEL] = "1"  # no INFO; read when something is logged first
-            if hasattr(os, "fork") and "tensorflow" not in sys.modules:
+            if sys.executable and "tensorflow" not in sys.modules:
                 undo.enter_context(_filtered())
         from tpudist.tfcompat import versions
 
@@ -76,31 +88,14 @@ def _filtered() -> Iterator[None]:
     A process, because it goes on where this one is killed: by TensorFlow's own last words, too.
     """
     sys.stderr.flush()
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(writing)
-        _copy(reading)
-    os.close(reading)
     kept = os.dup(2)
-    os.dup2(writing, 2)
-    os.close(writing)
-    try:
-        yield
-    finally:
-        sys.stderr.flush()
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.waitpid(child, 0)
-
-
-def _copy(reading: int) -> None:
-    """Copies lines to standard error until there are no more, and ends the process."""
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        with os.fdopen(reading, "rb") as lines:
-            for line in lines:
-                if not _NOISE.search(line):
-                    os.write(2, line)
-    finally:
-        os._exit(0)
+    command = [sys.executable, "-I", "-S", "-c", _FILTER, _NOISE]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as filtering:
+        assert filtering.stdin
+        os.dup2(filtering.stdin.fileno(), 2)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(kept, 2)
+            os.close(kept)
