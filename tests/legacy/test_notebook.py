@@ -89,6 +89,8 @@ def test_off_undoes_it_and_wrong_options_are_told(notebook):
     notebook.run("%tpudist --era contrib --tpu virtual:8")
     assert notebook.run("%tpudist --off") == ("", None)
     assert notebook.run(PLAIN) == ("tensorflow True False\n", None)
+    said, error = notebook.run("%tensorflow_version 2.x")
+    assert said == "%tensorflow_version 2.x: it is the installed one, see %tpudist --era\n"
     said, _ = notebook.run("tf = tensorflow\n%tpudist --era contrib")
     assert "tf is TensorFlow of before %tpudist: import it again" in said
     assert "Instead: %tpudist --era contrib" in str(notebook.run("%tpudist --tpu virtual:8"))

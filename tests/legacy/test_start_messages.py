@@ -1,4 +1,4 @@
-"""``tpudist run`` leaves out what TensorFlow prints when it starts, and nothing else."""
+"""What ``tpudist run`` leaves out: what TensorFlow prints when it starts, and its own frames."""
 
 import os
 import signal
@@ -68,3 +68,16 @@ def test_last_words_come_through():
     done = run("-c", KILLED)
     assert done.returncode == -signal.SIGABRT
     assert done.stderr == "first\nlast words"
+
+
+@pytest.mark.parametrize("options, is_short", [([], True), (["-v"], False)])
+def test_an_error_that_says_what_to_type_shows_the_programs_frames(tmp_path, options, is_short):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import tensorflow as tf\ntf.contrib.cluster_resolver.TPUClusterResolver('virtual:7x')\n"
+    )
+    done = run("-m", "tpudist", "run", *options, "--era", "contrib", str(script))
+    assert done.returncode == 1 and "Instead: " in done.stderr
+    frames = [line for line in done.stderr.splitlines() if line.startswith('  File "')]
+    assert any(str(script) in frame for frame in frames)
+    assert (len(frames) == 1) == is_short

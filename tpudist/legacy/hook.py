@@ -133,7 +133,7 @@ class Hook:
         return not machine.is_installed(path[len(self._folder) :])
 
     def _foreign_folders(self) -> Any:
-        origin = _file_of_tensorflow()
+        origin = file_of_tensorflow()
         folders = [_OURS, os.path.join(os.path.realpath(os.path.dirname(os.__file__)), "")]
         if origin:
             installed = os.path.dirname(os.path.dirname(os.path.realpath(origin)))
@@ -201,7 +201,8 @@ class Hook:
         return self._top + name[len("tensorflow") :]
 
 
-def _file_of_tensorflow() -> Any:
+def file_of_tensorflow() -> Any:
+    """The path of the installed TensorFlow's ``__init__.py``, or None."""
     loaded = sys.modules.get("tensorflow")
     if loaded is not None:  # 1.14 replaces its module by one without a spec.
         return getattr(loaded, "__file__", None)

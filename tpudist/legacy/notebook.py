@@ -40,6 +40,8 @@ def load_ipython_extension(shell: Any) -> None:
     """
     cells = _CELLS.setdefault(id(shell), Cells(shell))
     shell.register_magic_function(cells.magic, "line", "tpudist")
+    if "tensorflow_version" not in shell.magics_manager.magics["line"]:
+        shell.register_magic_function(_of_colab, "line", "tensorflow_version")
     shell.set_hook("complete_command", _completed, str_key="%tpudist")
 
 
@@ -51,6 +53,11 @@ def unload_ipython_extension(shell: Any) -> None:
     """
     _CELLS.pop(id(shell)).close()
     shell.magics_manager.magics["line"].pop("tpudist", None)
+
+
+def _of_colab(line: str) -> None:
+    """Takes ``%tensorflow_version 2.x``, with which notebooks of 2019 chose one of Colab's two."""
+    console.note("%%tensorflow_version %s: it is the installed one, see %%tpudist --era" % line)
 
 
 class Cells:
@@ -101,6 +108,8 @@ class Cells:
             program = runner.Program(era, era == "contrib", os.getcwd(), ("__main__",))
             undo.enter_context(runner.patched(program, options.tpu))
             self._undo = undo.pop_all()
+        for line in era_keras.of_tensorflow("of the cells"):
+            console.note("keras: " + line)
         for name in self._stale():
             console.note("%s is TensorFlow of before %%tpudist: import it again" % name)
 

@@ -240,8 +240,7 @@ def _execute(
     except SystemExit as end:
         return _exit_code(end.code)
     except Exception as error:
-        error.__traceback__ = _users_frames(error.__traceback__)
-        traceback.print_exception(type(error), error, error.__traceback__)
+        _print_traceback(error)
         plain = plain_failures.explained(error)
         if plain is not None:
             print("tpudist run: %s" % plain, file=sys.stderr)
@@ -259,21 +258,36 @@ def _exit_code(code: Any) -> int:
     return 1
 
 
-def _users_frames(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of the import hook."""
-    while trace is not None and _is_ours(trace):
+def _print_traceback(error: Exception) -> None:
+    """Prints a script's error without the frames of the import hook.
+
+    Of an error that says what to type the frames of tpudist and TensorFlow say nothing more.
+    """
+    folders = _OURS
+    is_short = isinstance(error, TpudistError) and not console.is_verbose()
+    if is_short:
+        tensorflow = os.path.dirname(hook.file_of_tensorflow() or machine.PACKAGE)
+        folders = [machine.PACKAGE, os.path.realpath(machine.PACKAGE), tensorflow]
+    trace = error.__traceback__ = _users_frames(error.__traceback__, folders)
+    traceback.print_exception(type(error), error, trace, chain=not is_short)
+
+
+def _users_frames(trace: TracebackType | None, folders: Sequence[str]) -> TracebackType | None:
+    """The traceback without the frames of files below some folders."""
+    while trace is not None and _is_below(trace, folders):
         trace = trace.tb_next
     here = trace
     while here is not None:
-        while here.tb_next is not None and _is_ours(here.tb_next):
+        while here.tb_next is not None and _is_below(here.tb_next, folders):
             here.tb_next = here.tb_next.tb_next
         here = here.tb_next
     return trace
 
 
-def _is_ours(trace: TracebackType) -> bool:
+def _is_below(trace: TracebackType, folders: Sequence[str]) -> bool:
     file = trace.tb_frame.f_code.co_filename
-    return os.path.dirname(file) in _OURS or file.startswith("<frozen importlib")
+    below = tuple(os.path.join(folder, "") for folder in folders)
+    return file.startswith(below) or file.startswith("<frozen importlib")
 
 
 @contextlib.contextmanager
