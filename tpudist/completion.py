@@ -19,7 +19,7 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
       shell: "bash", "zsh" or "fish".
 
     Raises:
-      ArgumentError: shtab is not installed.
+      ArgumentError: shtab is not installed, or too old for the shell.
     """
     try:
         import shtab
@@ -29,6 +29,12 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
             "it writes the scripts for shells",
             'pip install "tpudist[completion]"',
         ) from None
+    if shell not in shtab.SUPPORTED_SHELLS:
+        raise ArgumentError(
+            "completion %s" % shell,
+            "shtab %s writes it for %s" % (shtab.__version__, ", ".join(shtab.SUPPORTED_SHELLS)),
+            "pip install --upgrade shtab, on Python 3.9 or newer",
+        )
     _mark_paths(parser, shtab.FILE)
     return str(shtab.complete(parser, shell=shell))
 
