@@ -8,7 +8,7 @@ import types
 import pytest
 
 from tests import ROOT
-from tpudist import __version__, cli, errors, options
+from tpudist import __version__, cli, console, errors, options
 
 
 @pytest.fixture
@@ -128,6 +128,7 @@ def test_usage_errors_exit_2(runner, capsys, argv, words):
         (["pins", "report", "--help"], "--html"),
         (["pins", "update", "--help"], "pytest arguments"),
         (["--version"], __version__),
+        *((verb.split() + ["--version"], __version__) for verb in cli._VERBS),
     ],
 )
 def test_help_and_version_exit_0(capsys, argv, words):
@@ -135,6 +136,41 @@ def test_help_and_version_exit_0(capsys, argv, words):
         cli.main(argv)
     assert caught.value.code == 0
     assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "option, is_verbose, noted", [([], False, 1), (["-q"], False, 0), (["-v"], True, 1)]
+)
+def test_how_loud_a_command_is(runner, capsys, option, is_verbose, noted):
+    seen = []
+
+    def of_options(*given):
+        seen.append(console.is_verbose())
+        console.note("a note")
+
+    runner.of_options = of_options
+    cli.main(["run"] + option + ["train.py", "-q", "-v"])
+    assert (seen, capsys.readouterr().err) == ([is_verbose], "a note\n" * noted)
+    assert not console.is_verbose()
+
+
+def test_a_verbose_command_shows_the_traceback(runner):
+    runner.answer = errors.TPUNameError("a", "b", "c")
+    with pytest.raises(errors.TPUNameError):
+        cli.main(["run", "-v", "train.py"])
+
+
+def test_help_prints_the_guides(capsys):
+    assert cli.main(["help"]) == 0
+    topics = [line.split()[2] for line in capsys.readouterr().out.splitlines()]
+    assert len(topics) > 5
+    for topic in topics:
+        assert cli.main(["help", topic]) == 0
+        guide = os.path.join(ROOT, "examples", "guides", topic + ".md")
+        with open(guide, encoding="utf-8") as file:
+            assert capsys.readouterr().out == file.read()
+    assert cli.main(["help", "nothing"]) == 2
+    assert "help run" not in capsys.readouterr().out
 
 
 def test_doctor_passes_its_options(monkeypatch):

@@ -15,6 +15,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from tpudist import console
 from tpudist import options as declared
 from tpudist.errors import ArgumentError, TpudistError
 
@@ -205,6 +206,36 @@ def migrate(options: argparse.Namespace) -> int:
     return migrations.run(options)
 
 
+def help_(options: argparse.Namespace) -> int:
+    """``tpudist help``: prints a guide, or which there are.
+
+    Args:
+      options: parsed ``topic``, the name of a guide or None.
+
+    Returns:
+      0.
+    """
+    from tpudist import guides
+
+    sys.stdout.write(guides.text(options.topic) if options.topic else guides.listed())
+    return 0
+
+
+def complete(options: argparse.Namespace) -> int:
+    """``tpudist completion``: prints a script with which a shell completes options.
+
+    Args:
+      options: parsed ``shell``.
+
+    Returns:
+      0.
+    """
+    from tpudist import completion
+
+    print(completion.script(parser(), options.shell))
+    return 0
+
+
 _VERBS = {
     "run": run,
     "launch": launch,
@@ -214,6 +245,8 @@ _VERBS = {
     "matrix": matrix,
     "pins": pins,
     "migrate": migrate,
+    "help": help_,
+    "completion": complete,
 }
 
 
@@ -235,8 +268,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.arguments = script_arguments
     if is_process and options.verb is migrate:
         gc.disable()  # it ends then: nobody needs what a last look through all objects frees
+    loud = options.verbose - options.quiet
     try:
-        code = options.verb(options)
+        with console.loudness(loud):
+            code = options.verb(options)
         if is_process:
             sys.stdout.flush()
         return code
@@ -246,9 +281,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except TpudistError as error:
-        if os.environ.get("TPUDIST_TRACEBACK", "0") not in ("", "0"):
+        if loud == console.VERBOSE or os.environ.get("TPUDIST_TRACEBACK", "0") not in ("", "0"):
             raise
-        print("tpudist: error: %s" % error, file=sys.stderr)
+        print(
+            "tpudist: %s %s" % (console.painted("error:", "red", sys.stderr), error),
+            file=sys.stderr,
+        )
         return 2
 
 

@@ -32,8 +32,19 @@ def parser(functions: Mapping[str, Callable[[argparse.Namespace], int]]) -> argp
     verbs = top.add_subparsers(dest="verb_name", metavar="VERB")
     verbs.required = True
     for name, add in _VERBS.items():
-        add(verbs).set_defaults(verb=functions[name])
+        verb = add(verbs)
+        verb.set_defaults(verb=functions[name])
+        _add_loudness(verb)
     return top
+
+
+def _add_loudness(verb: argparse.ArgumentParser) -> None:
+    """The options of every verb."""
+    verb.add_argument("--version", action="version", version="tpudist " + __version__)
+    told = "print the result alone: no notes, no progress"
+    verb.add_argument("-q", "--quiet", action="store_true", help=told)
+    told = "print what TensorFlow logs when it starts, and the traceback of an error of tpudist's"
+    verb.add_argument("-v", "--verbose", action="store_true", help=told)
 
 
 def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
@@ -427,6 +438,28 @@ def _add_launch(verbs: _Verbs) -> argparse.ArgumentParser:
     return verb
 
 
+def _add_help(verbs: _Verbs) -> argparse.ArgumentParser:
+    verb = verbs.add_parser(
+        "help",
+        help="print a guide",
+        description="Prints a guide, or the list of them. 'tpudist VERB --help' has the options.",
+    )
+    verb.add_argument("topic", nargs="?", metavar="TOPIC", help="such as run, migrate or pins")
+    return verb
+
+
+def _add_completion(verbs: _Verbs) -> argparse.ArgumentParser:
+    verb = verbs.add_parser(
+        "completion",
+        help="print what has a shell complete tpudist's options",
+        description='Prints a script for a shell: eval "$(tpudist completion bash)" in ~/.bashrc, '
+        "tpudist completion zsh > a folder of fpath/_tpudist, tpudist completion fish > "
+        "~/.config/fish/completions/tpudist.fish. Needs the extra 'completion'.",
+    )
+    verb.add_argument("shell", choices=("bash", "zsh", "fish"))
+    return verb
+
+
 _VERBS = {
     "run": _add_run,
     "launch": _add_launch,
@@ -436,4 +469,6 @@ _VERBS = {
     "matrix": _add_matrix,
     "pins": _add_pins,
     "migrate": _add_migrate,
+    "help": _add_help,
+    "completion": _add_completion,
 }

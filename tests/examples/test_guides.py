@@ -52,6 +52,8 @@ def test_commands_print_what_a_guide_says(guide, tmp_path):
     pytest.importorskip("tensorflow", minversion="2.21", reason="output is of the newest release")
     if guide.stem == "compiler":
         pytest.importorskip("libtpu", reason="the TPU compiler is libtpu")
+    if guide.stem == "tensorflow_1":
+        pytest.importorskip("tf_keras", reason="Keras of TensorFlow 1 is Keras 2")
     environ = {name: value for name, value in os.environ.items() if not name.startswith("TPU")}
     environ.pop("CI", None)
     environ.update(PYTHONPATH=ROOT, PYTHONUNBUFFERED="1", PYTHONWARNINGS="ignore")

@@ -61,7 +61,7 @@ def test_a_library_elsewhere_tells_the_era(run):
     }
     code, out, err = run(files, "app/train.py", path=["lib"])
     assert (code, out) == (0, "True tpudist.v2_0.tensorflow\n"), err
-    assert "era: v2_0 (.experimental_run_v2 at steps.py:3)" in err
+    assert "era: 2.0 (.experimental_run_v2 at steps.py:3)" in err
 
 
 def test_what_is_left_out_has_the_installed_tensorflow(run):

@@ -113,5 +113,5 @@ def test_a_program_runs_unmodified(script, name):
 def test_a_program_that_names_no_era_has_the_newest_and_is_told(script, era):
     process = in_a_process(script(_TF + "print(tf.executing_eagerly())"), (), era)
     assert (process.returncode, process.stdout) == (0, "True\n"), process.stderr
-    told = "era: v2_2, the newest: no name tells one (--era contrib|2.0|2.2)"
+    told = "era: 2.2, the newest: no name tells one (--era contrib|2.0|2.2)"
     assert (told in process.stderr) == (era is None)

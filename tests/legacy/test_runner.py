@@ -252,7 +252,7 @@ def test_2_eras_in_a_process_of_their_own(script):
     )
     assert process.returncode == 0, process.stderr
     assert process.stdout == "tpudist.v2_2.tensorflow True 8\n"
-    assert "era: v2_2 (.run at script.py:5)" in process.stderr
+    assert "era: 2.2 (.run at script.py:5)" in process.stderr
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_a_2_0_script_without_a_tpu(script, capsys, strategy):
     before = hasattr(tf.distribute.Strategy, "experimental_run_v2")
     assert runner.run(path) == 0
     out, err = capsys.readouterr()
-    assert out == "3.0\n" and err.startswith("era: v2_0")
+    assert out == "3.0\n" and err.startswith("era: 2.0")
     assert hasattr(tf.distribute.Strategy, "experimental_run_v2") == before
 
 

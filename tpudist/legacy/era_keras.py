@@ -73,16 +73,26 @@ def lines(uses: Keras) -> list[str]:
     """
     from tpudist.tfcompat import keras_packages, versions
 
-    said = []
-    if uses.tensorflows and keras_packages.is_keras_3() and not keras_packages.is_chosen():
-        own = machine.legacy_keras()
-        beside = " (tf_keras %s does not go with TensorFlow %s)" % (own, versions.TF) if own else ""
-        install = machine.legacy_keras_line(keras_packages.minor())
-        said.append(_SAID % (uses.tensorflows, beside, install))
+    said = of_tensorflow(uses.tensorflows) if uses.tensorflows else []
     is_tensorflows = versions.KERAS_IS_A_PACKAGE and not versions.KERAS_3
     if uses.own and not is_tensorflows and not keras_packages.is_chosen():
         said.append(_OWN % uses.own)
     return ["keras: " + line for line in said]
+
+
+def of_tensorflow(place: str) -> list[str]:
+    """What to say of a ``tf.keras`` that is Keras 3 because no Keras 2 is installed, a list.
+
+    Args:
+      place: where it is named.
+    """
+    from tpudist.tfcompat import keras_packages, versions
+
+    if not keras_packages.is_keras_3() or keras_packages.is_chosen():
+        return []
+    own = machine.legacy_keras()
+    beside = " (tf_keras %s does not go with TensorFlow %s)" % (own, versions.TF) if own else ""
+    return [_SAID % (place, beside, machine.legacy_keras_line(keras_packages.minor()))]
 
 
 def needs_a_graph(mode: Keras) -> tuple[bool, list[str]]:

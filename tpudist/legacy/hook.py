@@ -18,7 +18,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tpudist import machine, surfaces
+from tpudist import console, machine, surfaces
 from tpudist.surfaces.eras import packages, program
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Hook:
             if not names:
                 return False
             why = program.some(names)
-        print(_TAKEN % (first, surfaces.spelled(self._era), why, first), file=sys.stderr)
+        console.note(_TAKEN % (first, surfaces.spelled(self._era), why, first))
         return True
 
     def _below_folder(self, path: Any) -> bool:
@@ -133,8 +133,8 @@ class Hook:
         return not machine.is_installed(path[len(self._folder) :])
 
     def _foreign_folders(self) -> Any:
-        origin = _file_of_tensorflow()
-        folders = [_OURS]
+        origin = file_of_tensorflow()
+        folders = [_OURS, os.path.join(os.path.realpath(os.path.dirname(os.__file__)), "")]
         if origin:
             installed = os.path.dirname(os.path.dirname(os.path.realpath(origin)))
             if os.path.join(installed, "") != self._folder:
@@ -201,7 +201,8 @@ class Hook:
         return self._top + name[len("tensorflow") :]
 
 
-def _file_of_tensorflow() -> Any:
+def file_of_tensorflow() -> Any:
+    """The path of the installed TensorFlow's ``__init__.py``, or None."""
     loaded = sys.modules.get("tensorflow")
     if loaded is not None:  # 1.14 replaces its module by one without a spec.
         return getattr(loaded, "__file__", None)

@@ -9,18 +9,26 @@ import os
 import sys
 import traceback
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Sequence
 
-from tpudist import machine, surfaces
+from tpudist import console, machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
-from tpudist.legacy import behaviour, era_keras, hook, plain_failures, start, worker_files
+from tpudist.legacy import (
+    behaviour,
+    era_keras,
+    hook,
+    plain_failures,
+    start,
+    start_messages,
+    worker_files,
+)
 from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
 
 if TYPE_CHECKING:
     import argparse
     from types import CodeType, TracebackType
-    from typing import Any, Callable, Iterator, Mapping, Sequence
+    from typing import Any, Callable, Iterator, Mapping
 
 
 _OURS = [os.path.join(os.path.realpath(machine.PACKAGE), name) for name in ("legacy", "dropin")]
@@ -69,7 +77,6 @@ def run(
     subprocess) starts them without the drop-in.
     """
     with contextlib.ExitStack() as undo:
-        undo.enter_context(_without_information())
         try:
             started = start.Module(script) if module else start.Script(script)
             system.check(tpu)
@@ -126,25 +133,57 @@ def of_era(
       ScriptError: (a RuntimeError) there is no such era or package, or it is not Python 3.
     """
     with contextlib.ExitStack() as undo:
+        undo.enter_context(start_messages.level_restored())
         undo.enter_context(era_keras.chosen(keras))
         undo.enter_context(_interpreter(script, argv))
         _check_packages(also)
         code, era, in_graph, about_keras = _prepare(script, era, also, left_out)
+        folder = program.own_folder(script.path, script.own)
+        undo.enter_context(patched(Program(era, in_graph, folder, also, left_out), tpu))
+        undo.enter_context(_absl_flags())
+        yield code, about_keras
+
+
+class Program(NamedTuple):
+    """A program that is to see the TensorFlow of its era.
+
+    Attributes:
+      era: an element of ``surfaces.ERAS``.
+      in_graph: whether it builds a graph.
+      folder: the folder of its files.
+      also: names of installed packages, and of modules, that are its own too.
+      left_out: names of packages and modules that are not.
+    """
+
+    era: str
+    in_graph: bool
+    folder: str
+    also: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+
+
+@contextlib.contextmanager
+def patched(of: Program, tpu: str | None) -> Iterator[None]:
+    """Context manager: inside, TensorFlow and Python's import are as a program expects them.
+
+    Args:
+      of: the program.
+      tpu: what TPUDIST_TPU is set to, or None.
+    """
+    with contextlib.ExitStack() as undo:
         undo.enter_context(_environment(tpu))
         if system.is_cluster(os.environ.get(machine.TPU)):
             _join_cluster()
             undo.enter_context(worker_files.by_the_chief())
-        undo.enter_context(behaviour.of_era(era, in_graph))
+        undo.enter_context(behaviour.of_era(of.era, of.in_graph))
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(era_keras.layers_of_slim())
         undo.enter_context(era_keras.moments_of_era())
         undo.enter_context(behaviour.listing_cores())
         undo.enter_context(behaviour.signatures_of_era())
         undo.enter_context(behaviour.strategies_of_era())
-        undo.enter_context(_absl_flags())
-        folder = program.own_folder(script.path, script.own)
-        undo.enter_context(hook.Hook(era, folder, also, left_out))
-        yield code, about_keras
+        undo.enter_context(hook.Hook(of.era, of.folder, of.also, of.left_out))
+        yield
 
 
 def _prepare(
@@ -155,23 +194,22 @@ def _prepare(
 ) -> tuple[CodeType, str, bool, Callable[[], list[str]]]:
     """(its code, its era, whether it gets a graph, what to say if its Keras fails) of a script."""
     chosen, tree = _era(era), program.parse(script.path)
-    from tpudist.tfcompat import versions  # Raises if there is no TensorFlow.
+    start_messages.start()  # Raises if there is no TensorFlow.
 
-    del versions
     code = compile(tree, os.path.abspath(script.path), "exec", dont_inherit=True)
     if chosen is not None:  # then nothing is read before something fails
         return code, chosen, chosen == "contrib", functools.partial(_about_keras, script.path)
     read = program.read(script.path, script.own, also, left_out)
     for line in read.faults:
-        print("tpudist run: %s" % line, file=sys.stderr)
-    print(program.describe(read.decision), file=sys.stderr)
+        console.note("tpudist run: %s" % line)
+    console.note(program.describe(read.decision))
     chosen, in_graph = read.decision.era, bool(read.decision.graph)
     lines: list[str] = []
     if chosen == "contrib":
         in_graph, lines = era_keras.needs_a_graph(read.keras)
     lines += era_keras.lines(read.keras)
     for line in lines:
-        print(line, file=sys.stderr)
+        console.note(line)
     return code, chosen, in_graph, lambda: lines
 
 
@@ -213,8 +251,7 @@ def _execute(
     except SystemExit as end:
         return _exit_code(end.code)
     except Exception as error:
-        error.__traceback__ = _users_frames(error.__traceback__)
-        traceback.print_exception(type(error), error, error.__traceback__)
+        _print_traceback(error)
         plain = plain_failures.explained(error)
         if plain is not None:
             print("tpudist run: %s" % plain, file=sys.stderr)
@@ -232,34 +269,36 @@ def _exit_code(code: Any) -> int:
     return 1
 
 
-def _users_frames(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of the import hook."""
-    while trace is not None and _is_ours(trace):
+def _print_traceback(error: Exception) -> None:
+    """Prints a script's error without the frames of the import hook.
+
+    Of an error that says what to type the frames of tpudist and TensorFlow say nothing more.
+    """
+    folders = _OURS
+    is_short = isinstance(error, TpudistError) and not console.is_verbose()
+    if is_short:
+        tensorflow = os.path.dirname(hook.file_of_tensorflow() or machine.PACKAGE)
+        folders = [machine.PACKAGE, os.path.realpath(machine.PACKAGE), tensorflow]
+    trace = error.__traceback__ = _users_frames(error.__traceback__, folders)
+    traceback.print_exception(type(error), error, trace, chain=not is_short)
+
+
+def _users_frames(trace: TracebackType | None, folders: Sequence[str]) -> TracebackType | None:
+    """The traceback without the frames of files below some folders."""
+    while trace is not None and _is_below(trace, folders):
         trace = trace.tb_next
     here = trace
     while here is not None:
-        while here.tb_next is not None and _is_ours(here.tb_next):
+        while here.tb_next is not None and _is_below(here.tb_next, folders):
             here.tb_next = here.tb_next.tb_next
         here = here.tb_next
     return trace
 
 
-def _is_ours(trace: TracebackType) -> bool:
+def _is_below(trace: TracebackType, folders: Sequence[str]) -> bool:
     file = trace.tb_frame.f_code.co_filename
-    return os.path.dirname(file) in _OURS or file.startswith("<frozen importlib")
-
-
-@contextlib.contextmanager
-def _without_information() -> Iterator[None]:
-    """TensorFlow's runtime logs no INFO, unless the user has set what it logs."""
-    name = "TF_CPP_MIN_LOG_LEVEL"  # Read when TensorFlow is imported.
-    ours = name not in os.environ
-    os.environ.setdefault(name, "1")
-    try:
-        yield
-    finally:
-        if ours:
-            os.environ.pop(name, None)
+    below = tuple(os.path.join(folder, "") for folder in folders)
+    return file.startswith(below) or file.startswith("<frozen importlib")
 
 
 def _join_cluster() -> None:

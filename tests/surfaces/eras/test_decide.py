@@ -230,7 +230,7 @@ def test_the_newest_of_mixed_evidence(write):
     assert names(found.decisive) == [(".run", 6)]
     assert names(found.outvoted) == [("tf.contrib.distribute.TPUStrategy", 4)]
     assert program.describe(found) == (
-        "era: v2_2 (.run at script.py:6); not contrib "
+        "era: 2.2 (.run at script.py:6); not contrib "
         "(tf.contrib.distribute.TPUStrategy at script.py:4): --era overrides"
     )
 
@@ -278,5 +278,5 @@ def test_names_that_tell_nothing_leave_the_newest(write, source):
     found = program.read(write(script=source)).decision
     assert (found.era, found.decisive, found.outvoted, found.graph) == ("v2_2", [], [], [])
     assert program.describe(found) == (
-        "era: v2_2, the newest: no name tells one (--era contrib|2.0|2.2)"
+        "era: 2.2, the newest: no name tells one (--era contrib|2.0|2.2)"
     )

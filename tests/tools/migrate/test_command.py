@@ -10,7 +10,7 @@ import pytest
 from tests.tools.migrate import harness
 from tests.tools.migrate.harness import LEFT, OLD, USE, migrate
 from tpudist import cli
-from tpudist.tools.migrate import file_runs, progress
+from tpudist.tools.migrate import file_runs
 
 
 @pytest.mark.parametrize("mode, code", [([], 0), (["--diff"], 0), (["--check"], 1)])
@@ -231,19 +231,6 @@ def test_a_fault_before_the_rules_does_not_stop_the_run(tree, monkeypatch, capsy
     assert "a fault of tpudist: RuntimeError: oh" in out and out.count("bad.py") == 1
     assert (tree / "bad.py").read_text() == bad
     assert (tree / "a.py").read_text() != OLD + USE
-
-
-@pytest.mark.parametrize("is_terminal, seconds, pieces", [(1, 2, 20), (0, 2, 0), (1, 0, 0)])
-def test_progress_is_shown_on_a_terminal_if_it_takes_long(
-    monkeypatch, capsys, is_terminal, seconds, pieces
-):
-    ticks = iter(range(0, 1000, seconds) if seconds else [0] * 100)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(ticks))
-    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: bool(is_terminal))
-    assert list(progress.bar(range(20), 20)) == list(range(20))
-    shown = capsys.readouterr().err
-    assert shown.count("files") == pieces
-    assert not pieces or shown.endswith("[%s] 20/20 files\n" % ("#" * 30))
 
 
 @pytest.mark.parametrize(

@@ -207,13 +207,13 @@ def describe(decision: Decision) -> str:
     """One line that says the era and which names decided it."""
     if not decision.decisive:
         return "era: %s, the newest: no name tells one (--era %s)" % (
-            decision.era,
+            surfaces.spelled(decision.era),
             "|".join(map(surfaces.spelled, surfaces.ERAS)),
         )
-    line = "era: %s (%s)" % (decision.era, some(decision.decisive))
+    line = "era: %s (%s)" % (surfaces.spelled(decision.era), some(decision.decisive))
     if decision.outvoted:
         line += "; not %s (%s): --era overrides" % (
-            "/".join(sorted({each.eras[-1] for each in decision.outvoted})),
+            "/".join(sorted({surfaces.spelled(each.eras[-1]) for each in decision.outvoted})),
             some(decision.outvoted),
         )
     return line

@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from tpudist import console
+
 if TYPE_CHECKING:
     from typing import Sequence, TextIO
 
@@ -43,7 +45,8 @@ def run(
     from tpudist.tools.doctor import environment as environments
     from tpudist.tools.doctor.checks import PROBLEM
 
-    environment = environment or environments.detect(runtime, look, paths)
+    with console.working("looking at TensorFlow"):
+        environment = environment or environments.detect(runtime, look, paths)
     findings = checks.diagnose(environment)
     write = report.as_json if as_json else report.as_text
     (out or sys.stdout).write(write(environment, findings))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from tpudist import console
 from tpudist.errors import MatrixError
 
 if TYPE_CHECKING:
@@ -81,5 +82,5 @@ def _chosen(rows: Mapping[str, Row], options: argparse.Namespace) -> list[Row]:
         )
     drawn, seed = table.draw(rows, named, options.random, options.seed)
     names = ", ".join(row.release for row in drawn)
-    print("== drawn with --seed %d: %s" % (seed, names or "none is left"), flush=True)
+    console.note("== drawn with --seed %d: %s" % (seed, names or "none is left"), sys.stdout)
     return named + drawn

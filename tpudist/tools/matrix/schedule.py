@@ -11,6 +11,7 @@ import time
 import typing
 from typing import TYPE_CHECKING
 
+from tpudist import console
 from tpudist.errors import MatrixError, TpudistError
 from tpudist.tools.matrix import cache, environments, running
 
@@ -127,7 +128,7 @@ def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
     folder, _ = environments.split_project(options.project)
     root = cache.folder(options.cache)
     for gone in cache.prune(root):
-        print("   removed %s" % gone, flush=True)
+        console.note("   removed %s" % gone, sys.stdout)
     schedule = Schedule(rows, cache.of_project(root, folder), options)
     return schedule.run() if options.jobs == 1 else schedule.run_side_by_side()
 

@@ -113,7 +113,7 @@ def _run(options: argparse.Namespace) -> int:
         results = list(map(file_runs.write, results))
     if options.diff:
         for result in results:
-            sys.stdout.write(console.diff(result))
+            sys.stdout.write(console.coloured(console.diff(result), sys.stdout))
     page = sys.stderr if options.report or options.diff else sys.stdout
     for line in console.lines(results, looked, options, passed_over):
         print(line, file=page)

@@ -6,11 +6,12 @@ import collections
 import difflib
 from typing import TYPE_CHECKING
 
+from tpudist.console import painted
 from tpudist.tools.migrate import findings
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Iterable, Iterator, Sequence
+    from typing import Iterable, Iterator, Sequence, TextIO
 
     from tpudist.tools.migrate.outcomes import Result, Use
 
@@ -25,6 +26,15 @@ def diff(result: Result) -> str:
     lines = difflib.unified_diff(before, after, result.path, result.path)
     return "".join(
         line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def coloured(diff: str, stream: TextIO) -> str:
+    """A diff with its changed lines in colour, where a stream has colours."""
+    colours = {"-": "red", "+": "green"}
+    return "".join(
+        line if line[:1] not in colours else painted(line[:-1], colours[line[0]], stream) + "\n"
+        for line in diff.splitlines(True)
     )
 
 

@@ -8,8 +8,8 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from tpudist import files
-from tpudist.tools.migrate import outcomes, progress
+from tpudist import console, files
+from tpudist.tools.migrate import outcomes
 from tpudist.tools.migrate.engine import Engine
 from tpudist.tools.migrate.program import Program
 from tpudist.tools.migrate.resolution.codebase import CodeBase
@@ -57,7 +57,7 @@ def _migrated(
     jobs = min(options.jobs or os.cpu_count() or 1, len(program.files))
     if jobs < 2 or not options.jobs and len(program.files) <= _FEW:
         _start(codebase, program, options)
-        yield from progress.bar(map(_one, program.files), len(program.files))
+        yield from console.bar(map(_one, program.files), len(program.files))
         return
     import concurrent.futures
 
@@ -66,7 +66,7 @@ def _migrated(
     ) as pool:
         together = max(1, min(_IN_TURN, len(program.files) // (4 * jobs)))
         found = pool.map(_one, program.files, chunksize=together)
-        yield from progress.bar(found, len(program.files))
+        yield from console.bar(found, len(program.files))
 
 
 def _start_process(codebase: CodeBase, program: Program, options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from tpudist import machine, surfaces
+from tpudist import console, machine, surfaces
 from tpudist.cloud import places
 from tpudist.errors import ArgumentError
 from tpudist.tools.doctor import environment
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
             )
     name = tpu_at_hand(options.tpu)
     system.check(name)
-    print("tpudist selftest on %s, for %d seconds at most" % (name, SECONDS))
+    console.note("tpudist selftest on %s, for %d seconds at most" % (name, SECONDS), sys.stdout)
     start = time.monotonic()
     lines = all_surfaces(name, start + SECONDS)
     made = report.made(name, lines, time.monotonic() - start)
@@ -86,7 +86,9 @@ def all_surfaces(tpu: str, end: float) -> list[dict[str, Any]]:
     """
     lines: list[dict[str, Any]] = []
     for era in surfaces.ERAS:
-        lines += [dict(line, era=era) for line in one_surface(era, tpu, end - time.monotonic())]
+        with console.working("programs of %s" % surfaces.spelled(era)):
+            said = one_surface(era, tpu, end - time.monotonic())
+        lines += [dict(line, era=era) for line in said]
     return lines
 
 

@@ -142,7 +142,7 @@ def test_a_file_of_no_era_is_taken_for_the_newest(script, capsys):
     path = script("import tensorflow as tf\ndef step_fn(x): return tf.as_string(x)\n")
     assert cli.main(["compile", path + ":step_fn", "--args", "f32[4]"]) == 1
     err = capsys.readouterr().err
-    assert "era: v2_2, the newest: no name tells one (--era contrib|2.0|2.2)" in err
+    assert "era: 2.2, the newest: no name tells one (--era contrib|2.0|2.2)" in err
     assert "AsString: no XLA kernel" in err  # it was traced
 
 

@@ -1,7 +1,6 @@
 """The report: its fields, its JSON form, its text, and its HTML page."""
 
 import html.parser
-import io
 import json
 import os
 import re
@@ -255,26 +254,6 @@ def test_a_fast_answer_is_labelled():
     assert "--fast: little optimized" in terminal.text(fast).splitlines()[0]
     assert "--fast: little optimized" in html_report.page(fast)
     assert "--fast" not in terminal.text(records.a_report())
-
-
-class Terminal(io.StringIO):
-    def __init__(self, isatty):
-        super().__init__()
-        self.isatty = lambda: isatty
-
-
-def test_the_progress_line_is_for_terminals_and_is_removed():
-    seen = Terminal(True)
-    with pytest.raises(KeyboardInterrupt):
-        with terminal.progress("compiling", seen) as show:
-            show(1.5)
-            assert seen.getvalue() == "\rcompiling  1 s "
-            raise KeyboardInterrupt
-    assert seen.getvalue().endswith(" \r") and "\n" not in seen.getvalue()
-    unseen = Terminal(False)
-    with terminal.progress("compiling", unseen) as show:
-        assert show is None
-    assert unseen.getvalue() == ""
 
 
 class Page(html.parser.HTMLParser):

@@ -7,6 +7,7 @@ import os
 import traceback
 from typing import TYPE_CHECKING
 
+from tpudist import console
 from tpudist.errors import CompileError, TpudistError
 from tpudist.legacy import start
 from tpudist.surfaces import slices
@@ -168,12 +169,11 @@ def compile_lowered(program: Program, slice_: slices.Slice, options: argparse.Na
     Returns:
       The `report.Report`.
     """
-    with file_reads.unrecorded(), terminal.progress("compiling for %s" % slice_.name) as show:
+    with file_reads.unrecorded(), console.working("compiling for %s" % slice_.name):
         return compilation.compile_program(
             program,
             slice_,
             fast=options.fast,
-            progress=show,
             timeout=options.timeout or compilation.TIMEOUT,
             hlo=options.hlo,
             cache=not options.no_cache,

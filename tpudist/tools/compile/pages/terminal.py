@@ -1,10 +1,8 @@
-"""Formats a report as text, and shows progress while the compiler works."""
+"""Formats a report as text."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from typing import TYPE_CHECKING, Callable, Iterator, Sequence, TextIO
+from typing import TYPE_CHECKING, Iterator, Sequence
 
 from tpudist.tools.compile.pages import by_line, units
 
@@ -236,30 +234,3 @@ def versions(report: Report) -> str:
             ],
         )
     )
-
-
-@contextlib.contextmanager
-def progress(what: str, stream: TextIO | None = None) -> Iterator[Callable[[float], object] | None]:
-    """Shows a line with the seconds so far while the block runs, on a terminal only.
-
-    Args:
-      what: the line's text.
-      stream: standard error if None.
-
-    Yields:
-      A function of the seconds, which updates the line; None where none is shown.
-    """
-    stream = stream or sys.stderr
-    if not stream.isatty():
-        yield None
-        return
-
-    def show(seconds: float) -> None:
-        stream.write("\r%s  %d s " % (what, seconds))
-        stream.flush()
-
-    try:
-        yield show
-    finally:
-        stream.write("\r%s\r" % (" " * (len(what) + 12)))
-        stream.flush()

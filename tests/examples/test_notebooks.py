@@ -1,0 +1,49 @@
+"""The notebooks run in a kernel, and print what they show."""
+
+import os
+import pathlib
+import re
+
+import pytest
+
+from tests import ROOT
+
+NOTEBOOKS = sorted(pathlib.Path(ROOT, "examples").glob("*.ipynb"))
+_NUMBER = re.compile(r"\d+\.\d+")
+
+
+def printed(book):
+    """The text of each cell's output."""
+    return [
+        "".join(each.get("text", "") for each in cell.get("outputs", ())) for cell in book.cells
+    ]
+
+
+def test_there_is_one_for_each_era():
+    eras = [re.search(r"--era (\S+)", path.read_text("utf-8")).group(1) for path in NOTEBOOKS]
+    assert sorted(eras) == ["2.0", "2.2", "contrib"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_prints_what_it_shows(path, monkeypatch):
+    pytest.importorskip("tensorflow", minversion="2.21", reason="kernels are of newer Pythons")
+    pytest.importorskip("ipykernel", reason="it is the kernel")
+    nbclient = pytest.importorskip("nbclient", reason="it runs the cells")
+    nbformat = pytest.importorskip("nbformat")
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
+    )
+    monkeypatch.delenv("TF_CPP_MIN_LOG_LEVEL", raising=False)
+    book = nbformat.read(str(path), as_version=4)
+    shown = printed(book)
+    nbclient.NotebookClient(
+        book,
+        timeout=300,
+        kernel_name="python3",
+        resources={"metadata": {"path": os.path.join(ROOT, "examples")}},
+    ).execute()
+    for now, then in zip(printed(book), shown):
+        assert _NUMBER.sub("_", now) == _NUMBER.sub("_", then)
+        numbers = [[float(each) for each in _NUMBER.findall(text)] for text in (now, then)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=0.02)

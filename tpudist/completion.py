@@ -1,0 +1,49 @@
+"""What a shell needs to complete tpudist's options and the paths behind them, by shtab."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tpudist.errors import ArgumentError
+
+#: What stands for a path in the help.
+_PATHS = {"FILE", "PATH", "DIR", "PYTHON", "DIR[EXTRAS]", "FILE:FUNCTION"}
+
+
+def script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """The script of a shell.
+
+    Args:
+      parser: tpudist's.
+      shell: "bash", "zsh" or "fish".
+
+    Raises:
+      ArgumentError: shtab is not installed, or too old for the shell.
+    """
+    try:
+        import shtab
+    except ImportError:
+        raise ArgumentError(
+            "no shtab beside %s" % sys.executable,
+            "it writes the scripts for shells",
+            'pip install "tpudist[completion]"',
+        ) from None
+    if shell not in shtab.SUPPORTED_SHELLS:
+        raise ArgumentError(
+            "completion %s" % shell,
+            "shtab %s writes it for %s" % (shtab.__version__, ", ".join(shtab.SUPPORTED_SHELLS)),
+            "pip install --upgrade shtab, on Python 3.9 or newer",
+        )
+    _mark_paths(parser, shtab.FILE)
+    return str(shtab.complete(parser, shell=shell))
+
+
+def _mark_paths(parser: argparse.ArgumentParser, mark: object) -> None:
+    """Gives each argument that is a path, of a parser and those below it, shtab's attribute."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for verb in action.choices.values():
+                _mark_paths(verb, mark)
+        elif action.metavar in _PATHS or action.dest == "script":
+            vars(action)["complete"] = mark
