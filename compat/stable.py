@@ -49,7 +49,7 @@ EXIT_CODES = {
         "1": "with `--compile`: a replica function does not compile",
         "2": "the script cannot be run; it was not started",
     },
-    "launch": {"that of the first worker that failed": "128 and the signal's number, if a signal ended it"},
+    "launch": {"that of the first worker that failed": "128 and its number for a signal"},
     "compile": {"0": "it compiles, and no gate says no", "1": "else", "130": "Ctrl-C"},
     "doctor": {"0": "nothing is wrong", "1": "something is"},
     "selftest": {"0": "every value that was tried agrees", "1": "one differs"},
