@@ -107,7 +107,7 @@ def mirrored(extended: Extended, components: Sequence[Any]) -> Any:
 
 def local_replicas(extended: Extended) -> range:
     """The ids of the replicas that this process computes: all, but on a worker of a cluster."""
-    first = extended._get_replica_id_in_sync_group(0) if versions.HAS_CLUSTERS else 0
+    first = -extended._get_local_replica_id(0) if versions.HAS_CLUSTERS else 0
     return range(first, first + len(extended.worker_devices))
 
 
