@@ -34,6 +34,7 @@ with strategy.scope():
     )
     step = tf.Variable(0, dtype=tf.int64)
     optimizer = tf.keras.optimizers.SGD(0.1, 0.9)
+    optimizer.build([weights])
 
 
 def replica(x, y):

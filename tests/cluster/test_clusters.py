@@ -111,8 +111,15 @@ def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path):
             + "strategy.run\n",
             "replicas on the hosts [0]",
         ),
+        (
+            programs.START
+            + "made = []\n"
+            + "with strategy.scope():\n"
+            + "    tf.function(lambda: made.append(tf.Variable(0.0)) if not made else 0)()\n",
+            "a variable that a tf.function makes",
+        ),
     ],
-    ids=["graph", "few cores"],
+    ids=["graph", "few cores", "a variable"],
 )
 def test_what_the_workers_cannot_do_is_refused(run, script, message):
     done = run(script, workers=2, cores=1)

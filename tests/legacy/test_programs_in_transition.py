@@ -3,6 +3,7 @@
 import pytest
 
 from tests.legacy.harness import in_a_process
+from tpudist import surfaces
 
 pytestmark = pytest.mark.slow
 
@@ -106,7 +107,7 @@ def test_a_program_runs_unmodified(script, name):
     process = in_a_process(script(text), (), None, "virtual:4")
     assert process.returncode == 0, process.stderr
     assert process.stdout == "%s\n" % printed
-    assert "era: %s (" % era in process.stderr
+    assert "era: %s (" % surfaces.spelled(era) in process.stderr
 
 
 @pytest.mark.parametrize("era", [None, "2.0", "2.2"])

@@ -4,6 +4,7 @@ import pytest
 
 from tests.helpers.generations import second_generation
 from tests.legacy.harness import in_a_process
+from tpudist import surfaces
 from tpudist.legacy import runner
 
 pytestmark = pytest.mark.slow
@@ -69,7 +70,7 @@ def test_a_2_script_on_a_virtual_tpu(script, capsys, era, method):
     assert runner.run(script(V2_TPU % method), tpu="virtual:4") == 0
     out, err = capsys.readouterr()
     assert out == "4 10\n"
-    assert err.startswith("era: %s (.%s at script.py:14" % (era, method))
+    assert err.startswith("era: %s (.%s at script.py:14" % (surfaces.spelled(era), method))
 
 
 @second_generation

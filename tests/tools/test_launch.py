@@ -84,7 +84,7 @@ def test_the_first_failure_ends_all(launch, ends, code):
 def test_other_hosts_are_reached_by_ssh(launch, tmp_path):
     ssh = tmp_path / "bin" / "ssh"
     ssh.parent.mkdir()
-    ssh.write_text('#!/bin/sh\nfor last; do :; done\necho "by ssh: $4 $5"\nexec sh -c "$last"\n')
+    ssh.write_text('#!/bin/sh\nfor last; do :; done\necho "by ssh: $3 $4"\nexec sh -c "$last"\n')
     ssh.chmod(ssh.stat().st_mode | stat.S_IEXEC)
     options = ("--hosts", "localhost,me@far", "--cores", "2", "--port", "4567")
     done = launch(

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend
 from tpudist.core.system import cluster, tasks
-from tpudist.errors import ArgumentError, TopologyError
+from tpudist.errors import ArgumentError, ContextError, TopologyError
 from tpudist.tfcompat import clusters, distributed, functions
 
 if TYPE_CHECKING:
@@ -47,6 +47,16 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         here = "/job:%s/replica:0/task:%d" % (self._task_type, self._task_id)
         self.cores = [here + name for name in names]
         self.host = here + "/device:CPU:0"
+
+    def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
+        if tf.inside_function():
+            raise ContextError(
+                "a variable that a tf.function makes, on %r" % self.system.name,
+                "the chief's value is sent to the other workers when it is made, which TensorFlow "
+                "does in eager mode alone",
+                "optimizer.build(variables), or whatever makes it, in strategy.scope() before",
+            )
+        return super()._create_variable(next_creator, **kwargs)
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
         """Reduces a tensor that each worker has one of over the workers.
