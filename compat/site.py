@@ -37,8 +37,8 @@ PAGES = {
     "Contributing": "CONTRIBUTING.md",
 }
 GUIDES = (
-    *("run", "tensorflow_1", "tensorflow_2", "migrate", "pins", "virtual_tpu", "how_it_works"),
-    *("many_machines", "compiler", "real_tpu", "troubleshooting"),
+    *("run", "tensorflow_1", "tensorflow_2", "migrate", "public_program", "pins"),
+    *("virtual_tpu", "how_it_works", "many_machines", "compiler", "real_tpu", "troubleshooting"),
 )
 
 #: {page of the reference: (title, what it documents)}.

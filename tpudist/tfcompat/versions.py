@@ -105,8 +105,9 @@ LEARNING_PHASE_IS_OF_A_THREAD = _since("2.2") and not _since("2.4")
 AUTOMATIC_OUTSIDE_COMPILATION = _since("2.4")
 
 #: ``CollectiveAllReduceExtended`` asks a method for the devices of its worker, and waits for the
-#: others by a coordination service (as both are in 2.15; collective_all_reduce_strategy.py).
-HAS_CLUSTERS = _since("2.15")
+#: others by a coordination service (collective_all_reduce_strategy.py). On 2.15, which has both,
+#: workers failed with the optimizers of its Keras.
+HAS_CLUSTERS = _since("2.16")
 
 #: ``tf.compat.v2`` exists (1.14).
 HAS_COMPAT_V2 = _since("1.14")

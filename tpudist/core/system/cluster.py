@@ -214,7 +214,7 @@ def join(system: virtual_system.VirtualSystem) -> list[str]:
         raise ArgumentError(
             "%r as TPU" % system.name,
             "TensorFlow %s gives a worker other devices than those named" % versions.TF,
-            "TensorFlow 2.15 or newer; or virtual:%d on one machine" % system.cores,
+            "TensorFlow 2.16 or newer; or virtual:%d on one machine" % system.cores,
         )
     if not tf.executing_eagerly():
         raise ArgumentError(
