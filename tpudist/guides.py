@@ -12,7 +12,7 @@ from tpudist.errors import ArgumentError
 
 
 def text(topic: str) -> str:
-    """The guide of a name.
+    """Returns the text of the guide with a name.
 
     Raises:
       ArgumentError: there is none.

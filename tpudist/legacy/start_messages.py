@@ -49,7 +49,7 @@ for line in sys.stdin.buffer:
 
 @contextlib.contextmanager
 def level_restored() -> Iterator[None]:
-    """Context manager: afterwards TF_CPP_MIN_LOG_LEVEL is what it was."""
+    """Context manager: restores TF_CPP_MIN_LOG_LEVEL when the block ends."""
     before = os.environ.get(_LEVEL)
     try:
         yield

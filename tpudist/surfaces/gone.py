@@ -181,6 +181,7 @@ GONE = {
 
 #: Last TensorFlow release with a whole module, for the message.
 LAST = {"contrib": "1.15", "estimator": "2.15"}
+
 #: {member of `tf.data.Options.experimental_optimization`: what to type instead}.
 GONE_DATA_OPTIONS = {
     **dict.fromkeys(
@@ -191,6 +192,7 @@ GONE_DATA_OPTIONS = {
         "nothing: the line can go"),
     "map_vectorization": "nothing: the line can go; for the speed, batch before map",
 }
+
 #: {package beside TensorFlow: (why newer releases have it not, what to type instead)}.
 ENDED_PACKAGES = {
     "tensorflow_addons": (

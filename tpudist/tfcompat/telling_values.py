@@ -65,12 +65,11 @@ class Telling:
     def __format__(self, spec: str) -> str:
         return _refuse("by format(..., %r)" % spec) if spec else str(self)
 
-    for _name in "add sub mul truediv floordiv mod pow matmul and or xor".split():
-        locals()["__%s__" % _name] = _operator("__%s__" % _name)
-        locals()["__r%s__" % _name] = _operator("__r%s__" % _name)
-    for _name in "lt le gt ge neg pos abs invert float int getitem".split():
-        locals()["__%s__" % _name] = _operator("__%s__" % _name)
-    del _name
+
+_BINARY = "add sub mul truediv floordiv mod pow matmul and or xor".split()
+_OTHERS = "lt le gt ge neg pos abs invert float int getitem".split()
+for _name in [*_BINARY, *("r" + each for each in _BINARY), *_OTHERS]:
+    setattr(Telling, "__%s__" % _name, _operator("__%s__" % _name))
 
 
 class PerReplica(Telling, values.PerReplica):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: The port of each worker on a host of its own.
 _PORT = 2222
 
-#: Variables of this shell which workers on other hosts get too begin so.
+#: How the names of environment variables begin that workers on other hosts get too.
 _CARRIED = ("TPUDIST_", "TF_", "PYTHONPATH")
 
 #: Seconds that the other workers have to end, once one has failed.

@@ -165,7 +165,7 @@ class Explanation:
         return list(dict.fromkeys(steps)) or [last]
 
     def finish(self, graph: Graph, merges: Sequence[Merge]) -> None:
-        """Publishes the explanation, once the trace `graph` is batched, or cannot be.
+        """Hands the explanation to all recordings, after a trace was batched or could not be.
 
         Args:
           graph: the trace.
@@ -191,7 +191,7 @@ class Explanation:
             recording_.append(self)
 
     def finish_per_replica_trace(self, reason: str, ops: Sequence[Operation]) -> None:
-        """Publishes the explanation of replicas that were traced one by one.
+        """Hands the explanation of replicas that were traced one by one to all recordings.
 
         Args:
           reason: why they were traced one by one.
@@ -284,7 +284,7 @@ def each_once(explanations: Iterable[Explanation]) -> list[Explanation]:
 
 
 def report(explanations: Any) -> str:
-    """Explanations as a str, each once."""
+    """Formats explanations as text; one that stands there twice is printed once."""
     lines = [line for one in each_once(explanations) for line in [str(one), *one.details()]]
     return "\n".join(lines) or NOTHING_TRACED
 

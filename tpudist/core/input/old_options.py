@@ -1,6 +1,7 @@
 """``tf.data.Options`` of 1.14 to 2.5, with hints of its optimizer that TensorFlow has no longer.
 
-They changed the speed of a dataset, not its elements; where TensorFlow has one still, it is asked.
+The hints changed the speed of a dataset, not its elements. Those that the installed TensorFlow has
+still are passed on to it, the others are ignored.
 """
 
 from __future__ import annotations
@@ -18,16 +19,12 @@ _OPTIMIZATIONS: Any = tf.data.experimental.OptimizationOptions if versions.HAS_C
 
 
 def _hint(name: str) -> property:
-    """A member that takes a value and does nothing with it; a hint of its own is read as one."""
-
-    def read(options: Any) -> Any:
-        del options
-        return types.SimpleNamespace() if name == "map_vectorization" else None
-
-    def write(options: Any, value: Any) -> None:
-        del options, value
-
-    return property(read, write)
+    """A property that ignores what it is set to."""
+    has_members = name == "map_vectorization"  # they are set: map_vectorization.enabled
+    return property(
+        lambda options: types.SimpleNamespace() if has_members else None,
+        lambda options, value: None,
+    )
 
 
 class OptimizationOptions(_OPTIMIZATIONS):

@@ -36,7 +36,7 @@ class Task(typing.NamedTuple):
 
     @property
     def is_chief(self) -> bool:
-        """Whether it is the one that writes checkpoints."""
+        """Whether this worker is the chief, whose files are kept."""
         return not self.number
 
 

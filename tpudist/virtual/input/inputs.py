@@ -101,7 +101,7 @@ def distribute_from_function(
 
 
 def checked(extended: Extended, dataset_fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function like `dataset_fn`, which tells what hosts could not do of the dataset it makes."""
+    """Wraps `dataset_fn`: it tells what the hosts of a slice could not do of its dataset."""
 
     @functools.wraps(dataset_fn)
     def made(*context: Any) -> Any:
