@@ -59,14 +59,14 @@ def _bert(replicas, batch, length=128):
     """BERT-base that predicts words, with AdamW."""
     return _trained(
         replicas,
-        lambda: _encoder(length),
+        lambda: encoder(length),
         lambda: tf.keras.optimizers.AdamW(1e-4, weight_decay=0.01),
         tf.TensorSpec([batch, length], tf.int32),
         tf.TensorSpec([batch, length], tf.int32),
     )
 
 
-def _encoder(length):
+def encoder(length):
     layers = tf.keras.layers
     words = tf.keras.Input([length], dtype="int32")
     places = layers.Embedding(length, _WIDTH)(tf.range(length))

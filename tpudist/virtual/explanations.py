@@ -96,6 +96,7 @@ class Explanation:
       segment: the `Record` of the one that is being batched.
       meetings: the `step_parts.Meeting` behind each segment but the last.
       refused: the causes why a TPU would refuse it (``tpu_check.causes.Cause``).
+      memory: the ``tpu_check.memory.Memory`` that a core would need, None if it is not known.
       padded: lines on features of matrix products, which a TPU pads.
       reason: why no op is batched, or None.
       traced: number of ops of the trace.
@@ -111,6 +112,7 @@ class Explanation:
         self.segment = Record()
         self.meetings: list[step_parts.Meeting] = []
         self.refused: list[Any] = []
+        self.memory: Any = None
         self.padded: list[str] = []
         self.reason: str | None = None
         self.traced = self.built = 0
@@ -142,12 +144,17 @@ class Explanation:
 
     def hints(self) -> list[str]:
         """Lines of text on what a TPU would make of it."""
-        return [
-            "  a batch of %d on each core: a TPU pads it to %d, which cost it the same"
-            % (size, size + -size % step_parts.ROWS)
-            for size in sorted(self.batches)
-            if size % step_parts.ROWS
-        ] + ["  " + line for line in self.padded]
+        lines = ["  %s" % str(self.memory)] if self.memory else []
+        return (
+            lines
+            + [
+                "  a batch of %d on each core: a TPU pads it to %d, which cost it the same"
+                % (size, size + -size % step_parts.ROWS)
+                for size in sorted(self.batches)
+                if size % step_parts.ROWS
+            ]
+            + ["  " + line for line in self.padded]
+        )
 
     def next_steps(self) -> list[str]:
         """What to type next, a list of str: what a TPU needs, else what makes it faster here."""
@@ -185,7 +192,7 @@ class Explanation:
                 raise
 
     def _publish(self, ops: Sequence[Operation]) -> None:
-        self.name, self._function = _name(self._function, ops), None
+        self.name, self._function = name_of(self._function, ops), None
         self.seconds = time.perf_counter() - self._started
         for recording_ in _recordings:
             recording_.append(self)
@@ -266,7 +273,7 @@ def _file_and_line(frame: Any) -> Any:
     return (frame.filename, frame.lineno) if hasattr(frame, "filename") else frame
 
 
-def _name(function: Any, ops: Sequence[Operation]) -> str:
+def name_of(function: Any, ops: Sequence[Operation]) -> str:
     """The function's name, and where it is defined; if AutoGraph wrote it, where it begins."""
     function = getattr(function, "python_function", function)
     inner = getattr(function, "__wrapped__", function)
@@ -305,6 +312,11 @@ def per_replica_trace(extended: Extended, fn: Callable[..., Any], reason: str) -
     if graph is not None:
         explanation.finish_per_replica_trace(reason, graph.get_operations()[start:])
         extended.explanations.append(explanation)
+
+
+def are_recorded() -> bool:
+    """Whether explanations are being collected."""
+    return bool(_recordings)
 
 
 @contextlib.contextmanager

@@ -48,6 +48,12 @@ class VirtualSystem(
         return self.cores // self.hosts
 
     @property
+    def slice(self) -> slices.Slice | None:
+        """The slice of that name; None if the name only counts cores, or devices."""
+        size = self.name.partition(":")[2]
+        return slices.find(size) if self.kind is None and not size.isdigit() and size else None
+
+    @property
     def is_cluster(self) -> bool:
         """Whether each host is a process of its own."""
         return is_cluster(self.name)
