@@ -3,12 +3,8 @@
 Nothing where there is no libtpu; that is said.
 """
 
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
 
 from tests.benchmarks import processes
 
@@ -66,39 +62,6 @@ def _model(model, batch, seconds, size, quick, environ):
     ]
 
 
-#: A step in a file, as ``tpudist compile`` gets it.
-_FILE = """
-import tensorflow as tf
-
-weight = tf.Variable(tf.ones([256, 256]))
-
-
-def step(x):
-    return tf.reduce_sum(tf.matmul(x, weight))
-"""
-
-
-def _unchanged_again(environ):
-    """Seconds of a second ``tpudist compile``, the whole process, of a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "train.py"), "w") as file:
-            file.write(_FILE)
-        line = [sys.executable, "-m", "tpudist", "compile", "--fast", "train.py:step"]
-        given = dict(os.environ, PYTHONPATH=processes.ROOT, **environ)
-        for _ in range(4):  # the first of a machine may write files, and is not kept
-            start = time.perf_counter()
-            told = subprocess.check_output(
-                line + ["--args", "f32[64,256]"],
-                env=given,
-                cwd=folder,
-                universal_newlines=True,
-                stderr=subprocess.DEVNULL,
-            )
-            if "\nkept  " in told:
-                return time.perf_counter() - start
-    raise AssertionError(told)
-
-
 def _can():
     from tpudist.errors import CompileError
     from tpudist.tools.compile.compiler import libtpu
@@ -135,12 +98,6 @@ def _one_net(repeats, quick, environ):
         (net + "CPU time", first["cpu"], " s", 20),
         (net + "memory of the compiler's process", first["peak"] / 2.0**30, " GiB", 1),
         (net + "a kept answer, beyond TensorFlow's import", cached["seconds"], " s", 1),
-        (
-            "an unchanged `tpudist compile`, again, whole process",
-            _unchanged_again(environ),
-            " s",
-            1,
-        ),
         ("compiling it for 256 replicas / for 1, CPU time", statistics.median(ratios), "", 1.2),
         (
             "compiling ResNet50, bfloat16, batch 128 a core, --fast: CPU time",

@@ -12,7 +12,6 @@ from tpudist.errors import CompileError, TpudistError
 from tpudist.legacy import start
 from tpudist.surfaces import slices
 from tpudist.tools.compile import arguments, step
-from tpudist.tools.compile.cache import file_reads, runs
 from tpudist.tools.compile.command import fit, gate
 from tpudist.tools.compile.compiler import compilation
 from tpudist.tools.compile.pages import terminal
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
 
     from tpudist.tools.compile.program import Program
     from tpudist.tools.compile.report import Report
-
-
-#: The last line of a report that an earlier run printed.
-_KEPT = "kept      since %s: nothing that was read then has changed (--no-cache compiles anew)"
 
 
 class _NotLowered(Exception):
@@ -61,21 +56,11 @@ def run(options: argparse.Namespace) -> int:
         )
     parse_target(options.target)
     gate.check(options)
-    earlier = runs.find(options)
-    if earlier is not None:
-        for _, each in earlier.reports:
-            print(earlier.text + terminal.text(each), end="")
-        print(_KEPT % earlier.when)
-        return gate.finish(earlier.reports, options)
-    with runs.recorded(options) as recording:
-        try:
-            heading, report = _report(options)
-        except _NotLowered as failed:
-            return gate.refused(failed.error, options)
-        print(heading + terminal.text(report), end="")
-        unknown = recording.store(heading, [(options.target, report)])
-        if unknown:
-            print("not kept  %s: the next run traces again" % unknown)
+    try:
+        heading, report = _report(options)
+    except _NotLowered as failed:
+        return gate.refused(failed.error, options)
+    print(heading + terminal.text(report), end="")
     return gate.finish([(options.target, report)], options)
 
 
@@ -86,8 +71,7 @@ def _report(options: argparse.Namespace) -> tuple[str, Report]:
     compilation.check_fits(slice_, options.replicas or slice_.devices // logical, logical)
     inputs = arguments.parse(options.args or "")
     step.require_lowering(options.lower_with)
-    with file_reads.unrecorded():
-        compilation.require(slice_)
+    compilation.require(slice_)
     if options.fit:
         first = fit.batch_of(*inputs)
     with _step_compiler(options, slice_) as compile_inputs:
@@ -169,7 +153,7 @@ def compile_lowered(program: Program, slice_: slices.Slice, options: argparse.Na
     Returns:
       The `report.Report`.
     """
-    with file_reads.unrecorded(), console.working("compiling for %s" % slice_.name):
+    with console.working("compiling for %s" % slice_.name):
         return compilation.compile_program(
             program,
             slice_,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
-from tpudist.tools.compile.cache import store
-from tpudist.tools.compile.compiler import answers, libtpu, report_builder
+from tpudist.tools.compile.compiler import answers, libtpu, report_builder, stored_answers
 from tpudist.tools.compile.hlo import normal_form, optimized
 
 if TYPE_CHECKING:
@@ -66,15 +65,15 @@ def compile_program(
       CompileError: libtpu is missing, too old, or cannot be loaded.
       ArgumentError: TPUDIST_CACHE_SIZE is no size.
     """
-    store.limit()
+    stored_answers.limit()
     if isinstance(topology, str):
         topology = slices.find(topology)
     check_fits(topology, program.replicas, program.partitions)
     compiler = libtpu.find()
     text = normal_form.normalized(program.hlo, program.replicas, program.partitions)
     request = _request(program, topology, _FAST if fast else _OPTIMIZED)
-    path = store.answer_path(text, request, compiler.identity())
-    answer: Any = store.read(path) if cache and not hlo else None
+    path = stored_answers.answer_path(text, request, compiler.identity())
+    answer: Any = stored_answers.read(path) if cache and not hlo else None
     cached = answer is not None
     library = {"libtpu": compiler.path, "hlo": base64.b64encode(text).decode()}
     if not cached:
@@ -86,7 +85,7 @@ def compile_program(
         answer.update(_live_arrays(program, topology, library, timeout, progress))
         cached = False
     if not cached and answers.is_reproducible(answer):
-        store.write(path, answer)
+        stored_answers.write(path, answer)
     return report_builder.build(program, topology, fast, compiler, answer, cached)
 
 
@@ -135,11 +134,11 @@ def require(slice_: slices.Slice) -> None:
         slice, or answers cannot be stored.
       ArgumentError: (a ValueError) TPUDIST_CACHE_SIZE is no size.
     """
-    store.limit()
+    stored_answers.limit()
     compiler = libtpu.find()
     request = {"topology": slice_.name, "options": topology_options(slice_)}
-    path = store.answer_path(b"", request, compiler.identity())
-    known = store.read(path)
+    path = stored_answers.answer_path(b"", request, compiler.identity())
+    known = stored_answers.read(path)
     if known is None:
         answer = libtpu.ask(dict(request, libtpu=compiler.path), TIMEOUT)
         if not answer["ok"]:
@@ -149,7 +148,7 @@ def require(slice_: slices.Slice) -> None:
                 "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
             )
         known = {"devices": answer["devices"]}
-    if not store.write(path, known):  # also if it was read: the folder may be read-only
+    if not stored_answers.write(path, known):  # also if it was read: the folder may be read-only
         raise CompileError(
             "the cache %s" % path,
             "it cannot be written, so that every run would compile anew",

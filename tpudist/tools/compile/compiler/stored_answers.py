@@ -1,4 +1,4 @@
-"""Stores answers of the compiler and reports of runs as JSON files, up to a total size.
+"""Stores answers of the compiler as JSON files, up to a total size.
 
 They are in the folder that ``tpudist matrix`` keeps its environments in too
 (``TPUDIST_CACHE``). A file's modification time is the time of its last use. Whenever a
@@ -31,8 +31,8 @@ _FORMAT = 3
 SETTING = "TPUDIST_CACHE_SIZE"
 _DEFAULT_LIMIT = 1 << 30
 
-#: The folders, and the suffixes of their files: complete ones, and ones being written.
-KINDS = ("compile", "runs")
+#: The folder, and the suffixes of its files: complete ones, and ones being written.
+_FOLDER = "compile"
 _COMPLETE, _INCOMPLETE = ".json", ".tmp"
 
 #: Seconds after its last use in which a file is removed; in which an incomplete one is; and
@@ -56,24 +56,14 @@ def answer_path(hlo: bytes, request: Mapping[str, Any], compiler: str) -> str:
     """
     key = json.dumps([_FORMAT, tpudist.__version__, compiler, request], sort_keys=True)
     digest = hashlib.sha256(key.encode() + b"\0" + hlo).hexdigest()
-    return entry_path("compile", digest)
-
-
-def entry_path(kind: str, digest: str) -> str:
-    """Returns the path of an entry.
-
-    Args:
-      kind: one of KINDS.
-      digest: of what the entry depends on.
-    """
-    return os.path.join(matrix_cache.folder(), kind, digest + ".json")
+    return os.path.join(matrix_cache.folder(), _FOLDER, digest + ".json")
 
 
 def read(path: str) -> Any:
     """Returns the content of an entry, and notes that it was used.
 
     Args:
-      path: what :func:`entry_path` returned.
+      path: what :func:`answer_path` returned.
 
     Returns:
       JSON types; None if there is no such entry, or it cannot be read.
@@ -91,12 +81,12 @@ def write(path: str, content: Any) -> bool:
     """Writes an entry, and removes others to keep the limit; False if it cannot be written.
 
     Args:
-      path: what :func:`entry_path` returned.
+      path: what :func:`answer_path` returned.
       content: of JSON types.
     """
     try:
         files.write(path, json.dumps(content))
-        prune(os.path.dirname(os.path.dirname(path)))
+        prune(os.path.dirname(path))
     except OSError:
         return False
     return True
@@ -119,18 +109,18 @@ def limit() -> int:
         ) from error
 
 
-def prune(root: str, now: float | None = None) -> None:
+def prune(folder: str, now: float | None = None) -> None:
     """Removes files that are too old, and then the oldest ones above the limit.
 
     A file that was used within the last hour stays, also one that another process uses
     meanwhile.
 
     Args:
-      root: the folder that has those of KINDS.
+      folder: of the files.
       now: the time in seconds; None for the clock's.
     """
     now = time.time() if now is None else now
-    entries = [each for kind in KINDS for each in _entries(os.path.join(root, kind))]
+    entries = list(_entries(folder))
     complete = [each for each in entries if each.path.endswith(_COMPLETE)]
     excess = sum(each.size for each in complete) - limit()
     for each in sorted(complete, key=lambda each: each.used):

@@ -6,8 +6,7 @@ import os
 import pytest
 
 from tests.tools.compile import records
-from tpudist.tools.compile.cache import store
-from tpudist.tools.compile.compiler import answers, compilation, libtpu
+from tpudist.tools.compile.compiler import answers, compilation, libtpu, stored_answers
 
 MINE = libtpu.Libtpu(os.path.abspath(__file__), "0.0.52")
 
@@ -149,4 +148,4 @@ def test_the_folder_of_the_cache(monkeypatch, environ, folder):
     monkeypatch.delenv("TPUDIST_CACHE", raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    assert os.path.dirname(store.answer_path(b"", {}, "")) == folder
+    assert os.path.dirname(stored_answers.answer_path(b"", {}, "")) == folder
