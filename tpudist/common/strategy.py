@@ -198,7 +198,6 @@ class SecondGeneration(EveryEra, FirstGeneration):
     def __init__(
         self, tpu_cluster_resolver: Resolver = None, device_assignment: Assignment = None
     ) -> None:
-        """See the era's class; reference r2.0, r2.2."""
         adapter.initialize(self, tpu_cluster_resolver, device_assignment)
 
     @adapter.library
@@ -252,5 +251,4 @@ class V1Constructor:
         steps_per_run: int | None = None,
         device_assignment: Assignment = None,
     ) -> None:
-        """See the class; reference r1.15."""
         adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run)

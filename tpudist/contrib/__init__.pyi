@@ -1,6 +1,4 @@
 # Written by: python -m tpudist.dropin.stubs
-from tensorflow._api.v2.distribute import InputContext as InputContext
-from tensorflow._api.v2.distribute import ReduceOp as ReduceOp
 from tpudist.contrib import cluster_resolver as cluster_resolver
 from tpudist.contrib import context as context
 from tpudist.contrib import distribute as distribute
@@ -19,6 +17,8 @@ from tpudist.contrib.context import get_loss_reduction as get_loss_reduction
 from tpudist.contrib.context import get_tower_context as get_tower_context
 from tpudist.contrib.context import has_distribution_strategy as has_distribution_strategy
 from tpudist.contrib.distribute import TPUStrategy as TPUStrategy
+from tpudist.contrib.tensorflow.distribute import InputContext as InputContext
+from tpudist.contrib.tensorflow.distribute import ReduceOp as ReduceOp
 from tpudist.core.system.cluster import connect_to_cluster as connect_to_cluster
 from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
 from tpudist.core.system.cluster import shutdown_tpu_system as shutdown_tpu_system

@@ -14,19 +14,7 @@ if TYPE_CHECKING:
 
 
 class TPUClusterResolver(tpu_ops.RememberedResolver):
-    """Finds a TPU by name, or a virtual TPU (r1.11).
-
-    Args:
-      tpu: name or address of the TPU, or a list with one; ``"virtual:8"`` for
-        a virtual TPU. The environment variable TPUDIST_TPU overrides it.
-      zone, project: of the Google Cloud project.
-      job_name: name of the TPU workers' job.
-      coordinator_name, coordinator_address: a coordinator to add.
-      credentials, service, discovery_url: of the TPU API.
-
-    Raises:
-      TPUNameError: (a ValueError) no TPU can be found by that name.
-    """
+    """Finds a TPU by name, or a virtual TPU (r1.11)."""
 
     def __init__(
         self,
@@ -40,7 +28,19 @@ class TPUClusterResolver(tpu_ops.RememberedResolver):
         service: Any = None,
         discovery_url: str | None = None,
     ) -> None:
-        """See the class; reference r1.11."""
+        """Finds a TPU by name, or a virtual TPU (r1.11).
+
+        Args:
+          tpu: name or address of the TPU, or a list with one; ``"virtual:8"`` for
+            a virtual TPU. The environment variable TPUDIST_TPU overrides it.
+          zone, project: of the Google Cloud project.
+          job_name: name of the TPU workers' job.
+          coordinator_name, coordinator_address: a coordinator to add.
+          credentials, service, discovery_url: of the TPU API.
+
+        Raises:
+          TPUNameError: (a ValueError) no TPU can be found by that name.
+        """
         super().__init__(
             tpu,
             zone,

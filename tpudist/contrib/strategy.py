@@ -59,7 +59,6 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
         num_cores: int | None = None,
         device_assignment: Assignment = None,
     ) -> None:
-        """See the class; reference r1.11."""
         adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run, num_cores)
 
     @property

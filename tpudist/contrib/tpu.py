@@ -213,14 +213,7 @@ def keras_to_tpu_model(model: Any, strategy: Any = None) -> Any:
 
 
 class CrossShardOptimizer(cross_shard_optimizer.CrossShardOptimizer):
-    """An optimizer that averages gradients across TPU shards (r1.11).
-
-    Args:
-      opt: a `tf.train.Optimizer`.
-      reduction: `tf.losses.Reduction.MEAN` (the default) or `SUM`.
-      name: prefix of the names of its ops.
-      group_assignment: lists of tower ids, for sums over groups.
-    """
+    """An optimizer that averages gradients across TPU shards (r1.11)."""
 
     def __init__(
         self,
@@ -229,5 +222,12 @@ class CrossShardOptimizer(cross_shard_optimizer.CrossShardOptimizer):
         name: str = "CrossShardOptimizer",
         group_assignment: Sequence[Sequence[int]] | None = None,
     ) -> None:
-        """See the class; reference r1.11."""
+        """Makes an optimizer that averages gradients across TPU shards (r1.11).
+
+        Args:
+          opt: a `tf.train.Optimizer`.
+          reduction: `tf.losses.Reduction.MEAN` (the default) or `SUM`.
+          name: prefix of the names of its ops.
+          group_assignment: lists of tower ids, for sums over groups.
+        """
         super().__init__(opt, reduction, name, group_assignment)

@@ -2,9 +2,10 @@
 
     python -m tpudist.dropin.stubs [--check]
 
-A drop-in's stub names what the era has from tpudist; every other name is the
-installed TensorFlow's, as far as a checker knows it, else of any type (so are the
-names of TensorFlow 1, which no stubs describe). A test holds the files fresh.
+A drop-in's stub names what the era has from tpudist; every other name is of any type.
+The stubs of TensorFlow that checkers bring along are of another release and another Keras than
+an era's, and would report what is right: `Dense(1, input_shape=(2,))`, a Variable of a number,
+a Tensor's remainder. A test holds the files fresh.
 """
 
 from __future__ import annotations
@@ -21,28 +22,25 @@ if TYPE_CHECKING:
     from typing import Iterable, Mapping
 
 _HEAD = "# Written by: python -m tpudist.dropin.stubs\n"
-_ANY = "def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.\n"
+_ANY = "def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.\n"
 
 #: Modules below a drop-in that code imports as modules (``from ...tensorflow.keras.layers
 #: import Dense``), besides the modules that the table has names in.
-_IMPORTED = ("compat.v1", "compat.v2", "keras") + tuple(
-    "keras." + name
-    for name in (
-        "applications",
-        "backend",
-        "callbacks",
-        "datasets",
-        "initializers",
-        "layers",
-        "losses",
-        "metrics",
-        "models",
-        "optimizers",
-        "preprocessing",
-        "regularizers",
-        "utils",
-    )
-)
+_IMPORTED = """
+compat.v1 compat.v2 core.framework core.protobuf io keras.activations keras.applications
+keras.backend keras.callbacks keras.constraints keras.datasets keras.initializers
+keras.layers.experimental keras.losses keras.metrics keras.mixed_precision.experimental keras.models
+keras.optimizers.schedules keras.preprocessing.image keras.preprocessing.sequence
+keras.preprocessing.text keras.regularizers keras.utils python.client python.data.ops python.eager
+python.framework python.keras.callbacks python.keras.engine python.keras.layers python.layers
+python.ops python.platform python.saved_model python.training python.util
+""".split()
+#: The same, of the contrib era alone.
+_IMPORTED_OF_CONTRIB = """
+contrib.data contrib.eager.python contrib.framework.python.ops contrib.layers.python.layers
+contrib.rnn contrib.seq2seq.python.ops contrib.slim.nets contrib.summary
+contrib.training.python.training
+""".split()
 
 
 def stubs() -> dict[str, str]:
@@ -50,7 +48,12 @@ def stubs() -> dict[str, str]:
     texts = {"__init__.pyi": _package()}
     for era in surfaces.ERAS:
         texts[era + "/__init__.pyi"] = _era(era)
-        texts.update(_dropin(era, surfaces.DROPINS[era]))
+        ours = {
+            name: target
+            for name, target in surfaces.DROPINS[era].items()
+            if not target.startswith("tensorflow:")
+        }
+        texts.update(_dropin(era, ours))
     return texts
 
 
@@ -62,8 +65,12 @@ def _package() -> str:
 
 
 def _era(era: str) -> str:
-    exports = surfaces.EXPORTS[era]
-    lines = [_import(target, name) for name, target in exports.items()]
+    lines = []
+    for name, target in surfaces.EXPORTS[era].items():
+        if target.startswith("tensorflow:"):  # of any type, by way of the drop-in
+            module, _, attribute = target.replace(":", ".").rpartition(".")
+            target = "tpudist.%s.%s:%s" % (era, module, attribute)
+        lines.append(_import(target, name))
     lines += [
         "from tpudist.%s import %s as %s" % (era, name, name)
         for name in _modules(os.path.join(machine.PACKAGE, era))
@@ -80,12 +87,9 @@ def _modules(folder: str) -> list[str]:
 
 def _dropin(era: str, names: Mapping[str, str]) -> dict[str, str]:
     """{path: text} of the stubs of an era's ``tf``."""
-    modules = _closed(_IMPORTED) | _closed(name.rpartition(".")[0] for name in names)
-    parents = {_parent(module) for module in modules if module}
-    return {
-        _path(era, module, module in parents): _module(era, module, modules, names)
-        for module in modules
-    }
+    imported = _IMPORTED + (_IMPORTED_OF_CONTRIB if era == "contrib" else [])
+    modules = _closed(imported) | _closed(_parent(name) for name in names)
+    return {_path(era, module): _module(era, module, modules, names) for module in modules}
 
 
 def _closed(modules: Iterable[str]) -> set[str]:
@@ -101,9 +105,9 @@ def _parent(module: str) -> str:
     return module.rpartition(".")[0]
 
 
-def _path(era: str, module: str, is_package: bool) -> str:
+def _path(era: str, module: str) -> str:
     parts = [era, "tensorflow"] + (module.split(".") if module else [])
-    return "/".join(parts) + ("/__init__.pyi" if is_package else ".pyi")
+    return "/".join(parts + ["__init__.pyi"])
 
 
 def _module(era: str, module: str, modules: Iterable[str], names: Mapping[str, str]) -> str:
@@ -133,25 +137,7 @@ def _module(era: str, module: str, modules: Iterable[str], names: Mapping[str, s
         for name, target in names.items()
         if _parent(name) == module
     ]
-    stars = ["from %s import *" % each for each in _native(era, module)]
-    return _text(lines, _ANY, ["from typing import Any"], stars)
-
-
-def _native(era: str, module: str) -> list[str]:
-    """Modules of the installed TensorFlow behind one of a drop-in; the last one wins.
-
-    Stubs of TensorFlow describe the 2.x of today. The code itself, from which an editor
-    guesses types, is asked where they are silent and only names of classes matter.
-    """
-    first = module.split(".")[0]
-    if module.startswith("compat.v1."):
-        return []
-    if era == "contrib" or first == "python" or module in ("compat", "compat.v1"):
-        return []
-    if module in ("", "compat.v2"):
-        return ["tensorflow"]
-    guessed = [] if first == "keras" else ["tensorflow._api.v2." + module]
-    return guessed + ["tensorflow." + module]
+    return _text(lines, _ANY, "from typing import Any")
 
 
 def _import(target: str, name: str) -> str:
@@ -160,23 +146,15 @@ def _import(target: str, name: str) -> str:
     A stub's import is its own affair, unless it is ``import X as X``.
     """
     module, _, attribute = target.partition(":")
-    if module == "tensorflow":
-        module, _, attribute = ("tensorflow._api.v2." + attribute).rpartition(".")
     if attribute == name:
         return "from %s import %s as %s" % (module, name, name)
     return "from %s import %s as _%s\n%s = _%s" % (module, attribute, name, name, name)
 
 
-def _text(
-    lines: Iterable[str], tail: str = "", first: Iterable[str] = (), stars: Iterable[str] = ()
-) -> str:
-    """A stub; imports by name come after ``*`` imports, and so override them."""
-    blocks = ["\n".join(block) for block in (first, stars, sorted(lines)) if block]
-    return (
-        "\n\n".join([_HEAD + (blocks[0] if blocks else "")] + blocks[1:])
-        + "\n"
-        + ("\n" + tail if tail else "")
-    )
+def _text(imports: Iterable[str], tail: str = "", first: str = "") -> str:
+    """A stub: its first import, the others in order, and what follows them."""
+    blocks = [first, "\n".join(sorted(imports)), tail]
+    return _HEAD + "\n\n".join(each.rstrip("\n") for each in blocks if each) + "\n"
 
 
 def stale(root: str = machine.PACKAGE) -> list[str]:

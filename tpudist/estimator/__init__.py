@@ -27,6 +27,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
+    # To checkers and editors they are what stands in for TensorFlow's.
+    from tpudist.estimator.stand_ins.configs import RunConfig as RunConfig
+    from tpudist.estimator.stand_ins.estimator import WarmStartSettings as WarmStartSettings
+    from tpudist.estimator.stand_ins.saved_models import BestExporter as BestExporter
+    from tpudist.estimator.stand_ins.saved_models import Exporter as Exporter
+    from tpudist.estimator.stand_ins.saved_models import FinalExporter as FinalExporter
+    from tpudist.estimator.stand_ins.saved_models import LatestExporter as LatestExporter
+    from tpudist.estimator.stand_ins.specs import EstimatorSpec as EstimatorSpec
+    from tpudist.estimator.stand_ins.specs import ModeKeys as ModeKeys
+    from tpudist.estimator.stand_ins.train_and_evaluate import EvalSpec as EvalSpec
+    from tpudist.estimator.stand_ins.train_and_evaluate import TrainSpec as TrainSpec
+    from tpudist.estimator.stand_ins.train_and_evaluate import (
+        train_and_evaluate as train_and_evaluate,
+    )
+    from tpudist.estimator.train_distribute import Estimator as Estimator
+
 
 def __getattr__(name: str) -> Any:
     lookup = importlib.import_module("tpudist.estimator.lookup")

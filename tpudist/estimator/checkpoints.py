@@ -48,7 +48,6 @@ class AsyncCheckpointSaverHook(_CheckpointSaverHook):
         scaffold: Scaffold = None,
         listeners: Sequence[SaverListener] | None = None,
     ) -> None:
-        """See the class; reference r1.15."""
         super().__init__(
             checkpoint_dir,
             save_secs=save_secs,

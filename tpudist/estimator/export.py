@@ -15,6 +15,26 @@ from tpudist.estimator import lookup
 if TYPE_CHECKING:
     from typing import Any
 
+    # To checkers and editors they are what stands in for TensorFlow's.
+    from tpudist.estimator.stand_ins.saved_models import (
+        ClassificationOutput as ClassificationOutput,
+    )
+    from tpudist.estimator.stand_ins.saved_models import ExportOutput as ExportOutput
+    from tpudist.estimator.stand_ins.saved_models import PredictOutput as PredictOutput
+    from tpudist.estimator.stand_ins.saved_models import RegressionOutput as RegressionOutput
+    from tpudist.estimator.stand_ins.saved_models import (
+        ServingInputReceiver as ServingInputReceiver,
+    )
+    from tpudist.estimator.stand_ins.saved_models import (
+        TensorServingInputReceiver as TensorServingInputReceiver,
+    )
+    from tpudist.estimator.stand_ins.saved_models import (
+        build_parsing_serving_input_receiver_fn as build_parsing_serving_input_receiver_fn,
+    )
+    from tpudist.estimator.stand_ins.saved_models import (
+        build_raw_serving_input_receiver_fn as build_raw_serving_input_receiver_fn,
+    )
+
 
 def __getattr__(name: str) -> Any:
     if "export." + name not in lookup.STAND_INS:

@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 
     from tpudist.core import annotations as types
 
-__all__ = ["InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"]
+    # To checkers and editors they are what stands in for TensorFlow's.
+    from tpudist.estimator.stand_ins.configs import InputPipelineConfig, TPUConfig
+    from tpudist.estimator.stand_ins.configs import TPURunConfig as _RunConfig
+    from tpudist.estimator.stand_ins.specs import TPUEstimatorSpec
+else:
+    InputPipelineConfig = lookup.load_tpu("InputPipelineConfig")
+    TPUConfig = lookup.load_tpu("TPUConfig")
+    TPUEstimatorSpec = lookup.load_tpu("TPUEstimatorSpec")
+    _RunConfig = lookup.load_tpu("RunConfig")
 
-InputPipelineConfig: Any = lookup.load_tpu("InputPipelineConfig")
-TPUConfig: Any = lookup.load_tpu("TPUConfig")
-TPUEstimatorSpec: Any = lookup.load_tpu("TPUEstimatorSpec")
-_RunConfig: Any = lookup.load_tpu("RunConfig")
+__all__ = ["InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"]
 
 
 class RunConfig(_RunConfig):
@@ -43,7 +48,6 @@ class RunConfig(_RunConfig):
         cluster: types.Resolver = None,
         **kwargs: Any,
     ) -> None:
-        """See the class; reference r1.15."""
         virtual_name = master if clusters.is_virtual(master) else None
         tpu = cluster or virtual_name
         resolver = clusters.resolve(tpu) if tpu else None

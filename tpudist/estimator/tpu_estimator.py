@@ -36,9 +36,9 @@ if TYPE_CHECKING:
         TPUConfig,
         Variable,
     )
-
-
-_Estimator: Any = lookup.load("Estimator")
+    from tpudist.estimator.train_distribute import Estimator as _Estimator
+else:
+    _Estimator = lookup.load("Estimator")
 
 #: {mode: the argument of the constructor that is its global batch size}
 _BATCH_SIZES = {
@@ -79,11 +79,12 @@ class TPUEstimator(_Estimator):
         another value that is not supported.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> TPUEstimator:
         """Returns TensorFlow's own TPUEstimator on a real TPU; see the class."""
         arguments = dict(zip(_FIRST_ARGUMENTS, args), **kwargs)
         if cls is TPUEstimator and estimators.native_tpu is not None and _on_real_tpu(arguments):
-            return estimators.native_tpu["TPUEstimator"](*args, **kwargs)
+            native: TPUEstimator = estimators.native_tpu["TPUEstimator"](*args, **kwargs)
+            return native
         return super().__new__(cls)
 
     def __init__(
@@ -104,7 +105,6 @@ class TPUEstimator(_Estimator):
         embedding_config_spec: Any = None,
         export_saved_model_api_version: Any = None,
     ) -> None:
-        """See the class; reference r1.15."""
         _check_arguments(model_fn, config, params)
         unsupported.check_arguments(export_to_cpu, embedding_config_spec)
         self._user_model_fn: Any = model_fn

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
         Tensor,
         Variable,
     )
-
-_Estimator: Any = lookup.estimator_base()
+    from tpudist.estimator.stand_ins.estimator import Estimator as _Estimator
+else:
+    _Estimator = lookup.estimator_base()
 
 
 class Estimator(_Estimator):
@@ -48,7 +49,6 @@ class Estimator(_Estimator):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """See the class; reference r1.15."""
         super().__init__(*args, **kwargs)
         self._strategies = {mode: self._own_strategy(mode) for mode in ("train", "eval")}
 

@@ -1,6 +1,4 @@
 # Written by: python -m tpudist.dropin.stubs
-from tensorflow._api.v2.distribute import InputContext as InputContext
-from tensorflow._api.v2.distribute import ReduceOp as ReduceOp
 from tpudist.core.system.cluster import TPUClusterResolver as TPUClusterResolver
 from tpudist.core.system.cluster import connect_to_cluster as connect_to_cluster
 from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
@@ -11,3 +9,5 @@ from tpudist.v2_0 import compat_v1 as compat_v1
 from tpudist.v2_0 import strategy as strategy
 from tpudist.v2_0 import tensorflow as tensorflow
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy
+from tpudist.v2_0.tensorflow.distribute import InputContext as InputContext
+from tpudist.v2_0.tensorflow.distribute import ReduceOp as ReduceOp

@@ -40,7 +40,6 @@ class TPUStrategy(strategy.TPUStrategy):
         tpu_cluster_resolver: Resolver = None,
         experimental_device_assignment: Assignment = None,
     ) -> None:
-        """See the class; reference r2.3."""
         adapter.initialize(self, tpu_cluster_resolver, experimental_device_assignment)
 
     if TYPE_CHECKING:

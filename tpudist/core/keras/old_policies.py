@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     # What checkers see of the names that `__getattr__` finds.
-    class LossScaleOptimizer:
+    class LossScaleOptimizer(Any):
         def __init__(self, optimizer: Any, loss_scale: Any = "dynamic") -> None: ...
 
-    class Policy:
+    class Policy(Any):
         def __init__(self, name: str, loss_scale: Any = "auto") -> None: ...
 
     def get_layer_policy(layer: Any) -> Any: ...

@@ -30,21 +30,7 @@ _started: list[virtual_system.VirtualSystem | None] = []
 
 
 class TPUClusterResolver(native.TPUClusterResolver):
-    """Finds a TPU by name; a virtual TPU if the name asks for one.
-
-    Args:
-      tpu: a TPU's name, its ``grpc://`` address, ``"local"``, or a virtual
-        TPU: ``"virtual"``, ``"virtual:8"``, ``"virtual:v3-32"``; or devices
-        of this machine as cores: ``"gpus"``, ``"gpus:4"``, ``"cpus:8"``; or those of each
-        worker of a cluster: ``"cluster"``, ``"cluster:gpus:4"``, ``"cluster:cpus:8"``. The
-        environment variable TPUDIST_TPU overrides it.
-      zone, project, job_name, ...: as the native class takes them; unused by
-        a virtual TPU.
-
-    Raises:
-      TPUNameError: no TPU is named, or there cannot be one of that name.
-      TPUAccessError: Google's services cannot be asked for it.
-    """
+    """Finds a TPU by name; a virtual TPU if the name asks for one."""
 
     def __init__(
         self,
@@ -55,6 +41,21 @@ class TPUClusterResolver(native.TPUClusterResolver):
         *args: Any,
         **kwargs: Any,
     ) -> None:
+        """Finds a TPU by name; a virtual TPU if the name asks for one.
+
+        Args:
+          tpu: a TPU's name, its ``grpc://`` address, ``"local"``, or a virtual
+            TPU: ``"virtual"``, ``"virtual:8"``, ``"virtual:v3-32"``; or devices
+            of this machine as cores: ``"gpus"``, ``"gpus:4"``, ``"cpus:8"``; or those of each
+            worker of a cluster: ``"cluster"``, ``"cluster:gpus:4"``, ``"cluster:cpus:8"``. The
+            environment variable TPUDIST_TPU overrides it.
+          zone, project, job_name, ...: as the native class takes them; unused by
+            a virtual TPU.
+
+        Raises:
+          TPUNameError: no TPU is named, or there cannot be one of that name.
+          TPUAccessError: Google's services cannot be asked for it.
+        """
         name = os.environ.get(machine.TPU) or tpu
         self._system = None
         if virtual_system.is_virtual(name):

@@ -72,7 +72,6 @@ class RunConfig:
     service = None
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """See the class; reference r1.15."""
         options.update(zip(_DEFAULTS, args))
         self._refuse_unknown(options)
         self._refuse_cluster()
@@ -182,7 +181,6 @@ class TPUConfig(_TPUFields):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TPUConfig:
-        """See the class; reference r1.15."""
         config = super().__new__(cls, *args, **kwargs)
         _check_numbers(config)
         per_host = config.per_host_input_for_training
@@ -245,7 +243,6 @@ class TPURunConfig(RunConfig):
         cluster: Any = None,
         **kwargs: Any,
     ) -> None:
-        """See the class; reference r1.15."""
         super().__init__(**kwargs)
         self._tpu_config = tpu_config or TPUConfig()
         self._cluster = cluster

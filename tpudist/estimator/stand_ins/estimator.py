@@ -78,7 +78,6 @@ class Estimator:
         params: Any = None,
         warm_start_from: Any = None,
     ) -> None:
-        """See the class; reference r1.15."""
         if model_fn is None:
             raise ArgumentError(
                 "model_fn=None", "model_fn must be provided to Estimator", "Estimator(model_fn)"

@@ -349,7 +349,6 @@ class FinalExporter(_SavedModelExporter):
         assets_extra: dict[str, str] | None = None,
         as_text: bool = False,
     ) -> None:
-        """See the class; reference r1.15."""
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, None)
 
     def _wants(
@@ -374,7 +373,6 @@ class LatestExporter(_SavedModelExporter):
         as_text: bool = False,
         exports_to_keep: int | None = 5,
     ) -> None:
-        """See the class; reference r1.15."""
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
 
 
@@ -404,7 +402,6 @@ class BestExporter(_SavedModelExporter):
         as_text: bool = False,
         exports_to_keep: int | None = 5,
     ) -> None:
-        """See the class; reference r1.15."""
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
         self._events = event_file_pattern
         self._is_better = compare_fn

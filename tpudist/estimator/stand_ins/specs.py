@@ -152,7 +152,6 @@ class TPUEstimatorSpec(_TPUFields):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TPUEstimatorSpec:
-        """See the class; reference r1.15."""
         spec = super().__new__(cls, *args, **kwargs)
         hooks = {
             name: tuple(getattr(spec, name) or ())

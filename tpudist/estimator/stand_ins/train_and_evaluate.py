@@ -44,7 +44,6 @@ class TrainSpec(_TrainFields):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TrainSpec:
-        """See the class; reference r1.15."""
         spec = super().__new__(cls, *args, **kwargs)
         sessions.check_steps(max_steps=spec.max_steps)
         return spec
@@ -77,7 +76,6 @@ class EvalSpec(_EvalFields):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> EvalSpec:
-        """See the class; reference r1.15."""
         spec = super().__new__(cls, *args, **kwargs)
         sessions.check_steps(steps=spec.steps)
         exporters = spec.exporters or ()

@@ -1,16 +1,16 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow import *
-
 from tpudist.core.system.workers import device as device
 from tpudist.v2_2.tensorflow import compat as compat
 from tpudist.v2_2.tensorflow import config as config
+from tpudist.v2_2.tensorflow import core as core
 from tpudist.v2_2.tensorflow import data as data
 from tpudist.v2_2.tensorflow import distribute as distribute
 from tpudist.v2_2.tensorflow import estimator as estimator
+from tpudist.v2_2.tensorflow import io as io
 from tpudist.v2_2.tensorflow import keras as keras
 from tpudist.v2_2.tensorflow import python as python
 from tpudist.v2_2.tensorflow import tpu as tpu
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

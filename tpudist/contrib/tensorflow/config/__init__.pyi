@@ -8,4 +8,4 @@ from tpudist.core.system.workers import list_logical_devices as list_logical_dev
 from tpudist.dropin.hosts import connect_to_host as _experimental_connect_to_host
 experimental_connect_to_host = _experimental_connect_to_host
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

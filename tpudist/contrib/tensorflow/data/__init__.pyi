@@ -4,4 +4,4 @@ from typing import Any
 from tpudist.contrib.tensorflow.data import experimental as experimental
 from tpudist.core.input.old_options import Options as Options
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -6,4 +6,4 @@ TPUStrategy = _TPUStrategy
 from tpudist.contrib.tensorflow.distribute import cluster_resolver as cluster_resolver
 from tpudist.contrib.tensorflow.distribute import experimental as experimental
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -12,4 +12,4 @@ from tpudist.contrib.tpu import rewrite as rewrite
 from tpudist.contrib.tpu import shard as shard
 from tpudist.contrib.tpu import shutdown_system as shutdown_system
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,11 +1,11 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.keras import *
-
+from tpudist.v2_0.tensorflow.keras import activations as activations
 from tpudist.v2_0.tensorflow.keras import applications as applications
 from tpudist.v2_0.tensorflow.keras import backend as backend
 from tpudist.v2_0.tensorflow.keras import callbacks as callbacks
+from tpudist.v2_0.tensorflow.keras import constraints as constraints
 from tpudist.v2_0.tensorflow.keras import datasets as datasets
 from tpudist.v2_0.tensorflow.keras import initializers as initializers
 from tpudist.v2_0.tensorflow.keras import layers as layers
@@ -18,4 +18,4 @@ from tpudist.v2_0.tensorflow.keras import preprocessing as preprocessing
 from tpudist.v2_0.tensorflow.keras import regularizers as regularizers
 from tpudist.v2_0.tensorflow.keras import utils as utils
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -4,4 +4,4 @@ from typing import Any
 from tpudist.v2_2.tensorflow.compat import v1 as v1
 from tpudist.v2_2.tensorflow.compat import v2 as v2
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

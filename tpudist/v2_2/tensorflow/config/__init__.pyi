@@ -1,9 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow._api.v2.config import *
-from tensorflow.config import *
-
 from tpudist.core.system.cluster import connect_to_cluster as _experimental_connect_to_cluster
 experimental_connect_to_cluster = _experimental_connect_to_cluster
 from tpudist.core.system.workers import list_logical_devices as list_logical_devices
@@ -11,4 +8,4 @@ from tpudist.dropin.hosts import connect_to_host as _experimental_connect_to_hos
 experimental_connect_to_host = _experimental_connect_to_host
 from tpudist.v2_2.tensorflow.config import experimental as experimental
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,9 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow._api.v2.tpu import *
-from tensorflow.tpu import *
-
 from tpudist.core.computations.cross_shard_optimizer import CrossShardOptimizer as CrossShardOptimizer
 from tpudist.core.computations.tpu_ops import batch_parallel as batch_parallel
 from tpudist.core.computations.tpu_ops import cross_replica_sum as cross_replica_sum
@@ -14,4 +11,4 @@ from tpudist.core.computations.tpu_ops import shard as shard
 from tpudist.core.computations.tpu_ops import shutdown_system as shutdown_system
 from tpudist.v2_2.tensorflow.tpu import experimental as experimental
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -4,4 +4,4 @@ from typing import Any
 from tpudist.contrib.cluster_resolver import TPUClusterResolver as TPUClusterResolver
 from tpudist.contrib.tensorflow.contrib.cluster_resolver import python as python
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -22,4 +22,4 @@ from tpudist.estimator.tpu import TPUEstimator as TPUEstimator
 from tpudist.estimator.tpu import TPUEstimatorSpec as TPUEstimatorSpec
 from tpudist.tfcompat.tpu import Topology as Topology
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -9,4 +9,4 @@ from tpudist.v2_0.tensorflow.python.estimator import model_fn as model_fn
 from tpudist.v2_0.tensorflow.python.estimator import run_config as run_config
 from tpudist.v2_0.tensorflow.python.estimator import training as training
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

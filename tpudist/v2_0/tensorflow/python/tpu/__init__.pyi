@@ -9,4 +9,4 @@ from tpudist.v2_0.tensorflow.python.tpu import tpu_function as tpu_function
 from tpudist.v2_0.tensorflow.python.tpu import tpu_optimizer as tpu_optimizer
 from tpudist.v2_0.tensorflow.python.tpu import tpu_strategy_util as tpu_strategy_util
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

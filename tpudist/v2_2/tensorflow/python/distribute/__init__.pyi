@@ -4,4 +4,4 @@ from typing import Any
 from tpudist.v2_2.tensorflow.python.distribute import cluster_resolver as cluster_resolver
 from tpudist.v2_2.tensorflow.python.distribute import tpu_strategy as tpu_strategy
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -4,4 +4,4 @@ from typing import Any
 from tpudist.contrib.tensorflow.contrib.tpu.python import ops as ops
 from tpudist.contrib.tensorflow.contrib.tpu.python import tpu as tpu
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

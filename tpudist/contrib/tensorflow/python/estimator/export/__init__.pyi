@@ -5,4 +5,4 @@ from tpudist.contrib.tensorflow.python.estimator.export import export as export
 from tpudist.contrib.tensorflow.python.estimator.export import export_lib as export_lib
 from tpudist.contrib.tensorflow.python.estimator.export import export_output as export_output
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -6,4 +6,4 @@ from tpudist.v2_2.later import TPUStrategy as TPUStrategy
 from tpudist.v2_2.tensorflow.compat.v1.distribute import experimental as experimental
 from tpudist.v2_2.tensorflow.distribute import cluster_resolver as cluster_resolver
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -4,4 +4,4 @@ from typing import Any
 from tpudist.core.system.cluster import TPUClusterResolver as TPUClusterResolver
 from tpudist.v2_2.tensorflow.python.distribute.cluster_resolver import tpu_cluster_resolver as tpu_cluster_resolver
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

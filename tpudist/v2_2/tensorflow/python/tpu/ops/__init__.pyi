@@ -3,4 +3,4 @@ from typing import Any
 
 from tpudist.v2_2.tensorflow.python.tpu.ops import tpu_ops as tpu_ops
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -9,4 +9,4 @@ from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_estimator as t
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_function as tpu_function
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_optimizer as tpu_optimizer
 
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,0 +1,6 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.contrib.tensorflow.contrib.layers.python import layers as layers
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,8 +1,0 @@
-# Written by: python -m tpudist.dropin.stubs
-from typing import Any
-
-from tpudist.contrib.tpu import keras_to_tpu_model as _tpu_model
-tpu_model = _tpu_model
-from tpudist.core.keras.tpu_models import TPUDistributionStrategy as TPUDistributionStrategy
-
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,6 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.contrib.cluster_resolver import TPUClusterResolver as TPUClusterResolver
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

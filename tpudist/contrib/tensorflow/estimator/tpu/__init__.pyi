@@ -1,0 +1,10 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.estimator.tpu import InputPipelineConfig as InputPipelineConfig
+from tpudist.estimator.tpu import RunConfig as RunConfig
+from tpudist.estimator.tpu import TPUConfig as TPUConfig
+from tpudist.estimator.tpu import TPUEstimator as TPUEstimator
+from tpudist.estimator.tpu import TPUEstimatorSpec as TPUEstimatorSpec
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,0 +1,6 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.contrib.tensorflow.keras.optimizers import schedules as schedules
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

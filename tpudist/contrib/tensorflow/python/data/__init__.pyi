@@ -1,0 +1,6 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.contrib.tensorflow.python.data import ops as ops
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

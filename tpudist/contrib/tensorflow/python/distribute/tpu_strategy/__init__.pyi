@@ -1,0 +1,8 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.contrib.distribute import TPUStrategyV1 as TPUStrategyV1
+from tpudist.contrib.distribute import TPUStrategyV1 as _TPUStrategy
+TPUStrategy = _TPUStrategy
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

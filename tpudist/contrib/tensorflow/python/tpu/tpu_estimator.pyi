@@ -1,7 +1,0 @@
-# Written by: python -m tpudist.dropin.stubs
-from typing import Any
-
-from tpudist.estimator.tpu import TPUEstimator as TPUEstimator
-from tpudist.estimator.tpu import TPUEstimatorSpec as TPUEstimatorSpec
-
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,6 +1,0 @@
-# Written by: python -m tpudist.dropin.stubs
-from typing import Any
-
-from tpudist.v2_0.compat_v1 import TPUStrategy as TPUStrategy
-
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,7 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.v2_0.tensorflow.core import framework as framework
+from tpudist.v2_0.tensorflow.core import protobuf as protobuf
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,0 +1,10 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.v2_0.compat_v1 import TPUStrategy as _TPUStrategyV1
+TPUStrategyV1 = _TPUStrategyV1
+from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy
+from tpudist.v2_0.strategy import TPUStrategy as _TPUStrategyV2
+TPUStrategyV2 = _TPUStrategyV2
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,9 +1,0 @@
-# Written by: python -m tpudist.dropin.stubs
-from typing import Any
-
-from tpudist.estimator import BestExporter as BestExporter
-from tpudist.estimator import Exporter as Exporter
-from tpudist.estimator import FinalExporter as FinalExporter
-from tpudist.estimator import LatestExporter as LatestExporter
-
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,7 +1,0 @@
-# Written by: python -m tpudist.dropin.stubs
-from typing import Any
-
-from tpudist.estimator import EstimatorSpec as EstimatorSpec
-from tpudist.estimator import ModeKeys as ModeKeys
-
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

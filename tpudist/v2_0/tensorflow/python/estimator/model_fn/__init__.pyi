@@ -1,0 +1,7 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.estimator import EstimatorSpec as EstimatorSpec
+from tpudist.estimator import ModeKeys as ModeKeys
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,0 +1,8 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.v2_0.tensorflow.python.keras import callbacks as callbacks
+from tpudist.v2_0.tensorflow.python.keras import engine as engine
+from tpudist.v2_0.tensorflow.python.keras import layers as layers
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

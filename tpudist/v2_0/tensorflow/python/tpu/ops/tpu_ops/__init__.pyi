@@ -1,0 +1,6 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.core.computations.tpu_ops import cross_replica_sum as cross_replica_sum
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

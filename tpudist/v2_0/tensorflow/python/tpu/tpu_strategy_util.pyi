@@ -1,7 +1,0 @@
-# Written by: python -m tpudist.dropin.stubs
-from typing import Any
-
-from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
-from tpudist.core.system.cluster import shutdown_tpu_system as shutdown_tpu_system
-
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

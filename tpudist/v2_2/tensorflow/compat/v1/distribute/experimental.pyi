@@ -1,7 +1,0 @@
-# Written by: python -m tpudist.dropin.stubs
-from typing import Any
-
-from tpudist.v2_2.compat_v1 import TPUStrategy as TPUStrategy
-from tpudist.v2_2.context import ValueContext as ValueContext
-
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,14 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.core.system.workers import device as device
+from tpudist.v2_2.tensorflow import config as config
+from tpudist.v2_2.tensorflow import core as core
+from tpudist.v2_2.tensorflow import data as data
+from tpudist.v2_2.tensorflow import distribute as distribute
+from tpudist.v2_2.tensorflow import estimator as estimator
+from tpudist.v2_2.tensorflow import io as io
+from tpudist.v2_2.tensorflow import keras as keras
+from tpudist.v2_2.tensorflow import tpu as tpu
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,0 +1,4 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,6 +1,0 @@
-# Written by: python -m tpudist.dropin.stubs
-from typing import Any
-
-from tpudist.estimator import RunConfig as RunConfig
-
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,8 +1,0 @@
-# Written by: python -m tpudist.dropin.stubs
-from typing import Any
-
-from tpudist.estimator.tpu import InputPipelineConfig as InputPipelineConfig
-from tpudist.estimator.tpu import RunConfig as RunConfig
-from tpudist.estimator.tpu import TPUConfig as TPUConfig
-
-def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
