@@ -60,6 +60,7 @@ def agree(one, other):
     "name, workers, cores",
     [
         ("STEPS", 2, 4),
+        ("STEPS", 0, 8),
         ("TOWERS", 2, 4),
         pytest.param("KERAS", 2, 4, marks=pytest.mark.proof),
         pytest.param("STEPS", 4, 2, marks=pytest.mark.proof),
@@ -70,9 +71,16 @@ def agree(one, other):
 )
 def test_numbers_are_those_of_one_machine(run, name, workers, cores):
     program = getattr(programs, name)
-    alone = numbers(run(program, tpu="virtual:%d" % (workers * cores)))
+    alone = numbers(run(program, tpu="virtual:%d" % (max(workers, 1) * cores)))
     assert len(alone) > 7
-    agree(alone, numbers(run(program, workers=workers, cores=cores)))
+    agree(alone, numbers(run(program, tpu="cpus:%d" % cores, workers=workers, cores=cores)))
+
+
+def test_towers_of_different_workers_draw_different_numbers_in_eager_mode(run):
+    done = run(programs.TOWERS, workers=2)
+    assert done.returncode == 0, done.stderr[-3000:]
+    rows = [line.split("[drawn]")[1].split() for line in done.stdout.splitlines() if "[d" in line]
+    assert len({number for row in rows for number in row}) == 16
 
 
 def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path):
@@ -113,10 +121,9 @@ def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path):
         ),
         (
             programs.START
-            + "made = []\n"
             + "with strategy.scope():\n"
-            + "    tf.function(lambda: made.append(tf.Variable(0.0)) if not made else 0)()\n",
-            "a variable that a tf.function makes",
+            + "    tf.function(lambda x: tf.Variable(x))(tf.constant(0.0))\n",
+            "make it in strategy.scope(), and assign it",
         ),
     ],
     ids=["graph", "few cores", "a variable"],

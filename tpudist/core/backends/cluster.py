@@ -6,17 +6,18 @@ compute. The workers, and which of them this process is, are those of TF_CONFIG.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend
 from tpudist.core.system import cluster, tasks
-from tpudist.errors import ArgumentError, ContextError, TopologyError
-from tpudist.tfcompat import clusters, distributed, functions
+from tpudist.errors import ArgumentError, TopologyError
+from tpudist.tfcompat import clusters, distributed, functions, random_seeds
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
     from tpudist.core.annotations import Assignment, Dataset, DatasetFn, Strategy
     from tpudist.virtual.system import VirtualSystem
@@ -49,14 +50,16 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         self.host = here + "/device:CPU:0"
 
     def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
-        if tf.inside_function():
-            raise ContextError(
-                "a variable that a tf.function makes, on %r" % self.system.name,
-                "the chief's value is sent to the other workers when it is made, which TensorFlow "
-                "does in eager mode alone",
-                "optimizer.build(variables), or whatever makes it, in strategy.scope() before",
-            )
-        return super()._create_variable(next_creator, **kwargs)
+        """Makes a variable in eager mode: the chief's value is sent to the other workers."""
+        with tf.init_scope():
+            return super()._create_variable(next_creator, **kwargs)
+
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Runs this worker's replicas; in eager mode they draw numbers of this worker's own."""
+        at_once = tf.executing_eagerly() and not functions.is_function(fn)
+        number = tasks.own().number
+        with random_seeds.eager_numbers_of(number) if at_once else contextlib.nullcontext():
+            return super()._call_for_each_replica(fn, args, kwargs)
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
         """Reduces a tensor that each worker has one of over the workers.
