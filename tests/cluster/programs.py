@@ -86,6 +86,19 @@ for _ in range(2):
     for numbers in draws():
         for number in numbers.numpy().reshape(-1):
             print("drawn %.9f" % number)
+
+
+@tf.function
+def of_all(batches):
+    total = 0.0
+    for x in batches:  # the last has rows for some replicas alone
+        sums = strategy.run(tf.reduce_sum, args=(x,))
+        total += strategy.reduce(SUM, sums, axis=None)
+    return total
+
+
+rows = tf.data.Dataset.from_tensor_slices(xs).batch(22)
+print("total %.9f" % (of_all(strategy.experimental_distribute_dataset(rows)).numpy() / 96))
 """
 )
 

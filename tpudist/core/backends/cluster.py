@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend
+from tpudist.core.backends.replica_checks import ReplicaCheck
 from tpudist.core.system import cluster, tasks
 from tpudist.errors import ArgumentError, TopologyError
 from tpudist.tfcompat import clusters, distributed, functions, random_seeds
@@ -48,27 +49,39 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         here = "/job:%s/replica:0/task:%d" % (self._task_type, self._task_id)
         self.cores = [here + name for name in names]
         self.host = here + "/device:CPU:0"
+        self._check = ReplicaCheck.asked_for(self)
 
     def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
         """Makes a variable in eager mode: the chief's value is sent to the other workers."""
         with tf.init_scope():
-            return super()._create_variable(next_creator, **kwargs)
+            variable = super()._create_variable(next_creator, **kwargs)
+        if self._check is not None:
+            self._check.watch(variable)
+        return variable
 
     def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Runs this worker's replicas; in eager mode they draw numbers of this worker's own."""
         at_once = tf.executing_eagerly() and not functions.is_function(fn)
         number = tasks.own().number
         with random_seeds.eager_numbers_of(number) if at_once else contextlib.nullcontext():
-            return super()._call_for_each_replica(fn, args, kwargs)
+            results = super()._call_for_each_replica(fn, args, kwargs)
+        if self._check is not None and not functions.is_function(fn):  # its trace checks
+            self._check.after_step()
+        return results
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
-        """Reduces a tensor that each worker has one of over the workers.
+        """Reduces a tensor over the workers where it is that of each worker's only replica.
 
-        TensorFlow's input and Keras ask for it, and so does the only replica of each worker.
+        TensorFlow's input asks for it too. Any other tensor is the same in every replica.
         """
-        if not distributed.is_tensor_like(value):
-            return super()._reduce_to(reduce_op, value, destinations, *options)
-        return clusters.WorkerExtended._reduce_to(self, reduce_op, value, destinations, *options)
+        one_each = len(self.worker_devices) == 1
+        if distributed.is_tensor_like(value) and (
+            one_each or distributed.is_distributed(value) or clusters.counts_batches()
+        ):
+            return clusters.WorkerExtended._reduce_to(
+                self, reduce_op, value, destinations, *options
+            )
+        return super()._reduce_to(reduce_op, value, destinations, *options)
 
 
 def _own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[int]:

@@ -8,7 +8,6 @@ The devices are those of this machine, or of all workers of a cluster.
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -57,6 +56,8 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     host = devices.HOST
     own_task = 0
 
+    _numbers: replica_numbers.ReplicaNumbers | None = None
+
     #: Whether distributed values give the copy of a device, as those of contrib do.
     finds_by_device = False
 
@@ -87,12 +88,9 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         if functions.is_function(fn):
             return replicate.wrapper(self, fn)(*args, **kwargs)
         if not tf.executing_eagerly():
+            self._numbers = self._numbers or replica_numbers.ReplicaNumbers(self)
             fn = self._numbers.numbered(fn)
         return super()._call_for_each_replica(fn, args, kwargs)
-
-    @functools.cached_property
-    def _numbers(self) -> replica_numbers.ReplicaNumbers:
-        return replica_numbers.ReplicaNumbers(self)
 
     def _experimental_run_steps_on_iterator(
         self, fn: Callable[..., Any], iterator: Any, iterations: Any, initial_values: Any = None
