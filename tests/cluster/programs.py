@@ -191,3 +191,30 @@ with distribution.scope():
         drawn = distribution.call_for_each_tower(lambda: tf.random_uniform([]))
         print("[drawn]", *(each.numpy() for each in distribution.unwrap(drawn)))
 """
+
+#: A loop of steps of 1.11, in eager mode.
+LOOP = (
+    TOWERS.split("def tower(")[0]
+    + """
+def step(context, x, y):
+    def tower(x, y):
+        noisy = x + 0.1 * tf.random_normal([2, 5])
+        loss = lambda: tf.losses.mean_squared_error(y, tf.matmul(noisy, weights))
+        optimizer.minimize(loss)
+        return loss()
+
+    losses = distribution.call_for_each_tower(tower, x, y)
+    context.set_last_step_output("loss", losses, tf.VariableAggregation.MEAN)
+    context.set_last_step_output("losses", losses)
+
+
+with distribution.scope():
+    iterator = distribution.distribute_dataset(dataset_fn).make_one_shot_iterator()
+    for _ in range(4):
+        context = distribution.run_steps_on_dataset(step, iterator, iterations=5)
+        print("loss %.9f" % context.last_step_outputs["loss"].numpy())
+        print("first %.9f" % context.last_step_outputs["losses"][0].numpy())
+    for weight in weights.numpy().reshape(-1):
+        print("weight %.9f" % weight)
+"""
+)

@@ -43,10 +43,14 @@ class CountingGraph(placed_graphs.LocatedGraph):
       counted: [(the number of ops in the graph, the number)] of each numbering.
     """
 
+    seed: int | None
+
     def __init__(self, name: str) -> None:
         self.counted: list[tuple[int, int]] = []
         self._place = _place(tf.compat.v1.get_default_graph())
         super().__init__(name)
+        if self.seed is None:  # one that eager mode starts is made in a graph without a seed
+            self.seed = context.global_seed()
 
     def capture(self, tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
         """What stands for a tensor of another graph; a reference variable stays one."""

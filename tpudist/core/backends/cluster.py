@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
+from tpudist.core import step_loops
 from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend
 from tpudist.core.backends.replica_checks import ReplicaCheck
 from tpudist.core.system import cluster, tasks
-from tpudist.errors import ArgumentError, TopologyError
-from tpudist.tfcompat import clusters, distributed, functions, random_seeds
+from tpudist.errors import TopologyError
+from tpudist.tfcompat import clusters, distributed, functions, nests, random_seeds
+from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from tpudist.core.annotations import Assignment, Dataset, DatasetFn, Strategy
+    from tpudist.core.annotations import Assignment, Dataset, DatasetFn, Fn, Integer, Strategy
     from tpudist.virtual.system import VirtualSystem
 
 
@@ -99,23 +101,44 @@ def _own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[
     return [cores[0] % per_host for cores in own]
 
 
+def _loop_around(step: Callable[[], Any]) -> Any:
+    """Runs `step` as often as the function's argument says; gives what it returned last.
+
+    TensorFlow counts the sums over workers when a ``tf.function`` is called.
+    """
+    structure: Any = None
+
+    def flat() -> list[Any]:
+        nonlocal structure
+        structure = step()
+        return [tf.convert_to_tensor(leaf) for leaf in nests.flatten(structure)]
+
+    one = tf.function(flat, autograph=False)
+
+    def loop(iterations: Any) -> Any:
+        outputs = one.get_concrete_function().outputs
+        results = tf.while_loop(
+            lambda i, *unused: i < iterations,
+            lambda i, *unused: [i + 1, *one()],
+            [tf.zeros_like(iterations), *map(device_loop.zeros, outputs)],
+            shape_invariants=[iterations.shape, *(tensor.shape for tensor in outputs)],
+            parallel_iterations=1,
+        )
+        return nests.pack_sequence_as(structure, results[1:])
+
+    return tf.function(loop, autograph=False)
+
+
 class ClusterBackend(MirroredBackend):
     """TensorFlow's mirrored strategy of several workers, of which this process is one."""
 
     __slots__ = ()
 
-    def run_steps(self, *unused: Any) -> Any:
-        """Refuses the loop of steps.
-
-        Raises:
-          ArgumentError: (a ValueError) always.
-        """
-        raise ArgumentError(
-            "a loop of steps on %r" % self.system.name,
-            "TensorFlow counts the sums over workers when a tf.function is called, which the "
-            "loop is not",
-            "call_for_each_tower, or run, of one step at a time in a tf.function",
-        )
+    def run_steps(
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
+    ) -> Any:
+        """See the base class; `initial_values` are those of a loop without steps, which is none."""
+        return step_loops.run(self.strategy, fn, iterator, iterations, None, outputs, _loop_around)
 
     def pipeline_devices(self) -> list[str]:
         """See the base class: each worker has its own pipeline."""
