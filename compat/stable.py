@@ -25,6 +25,8 @@ VARIABLES = {
     "TPUDIST_CACHE": "the folder where environments and the compiler's answers are kept",
     "TPUDIST_CACHE_SIZE": "how much the compiler's answers may take, such as `500MiB`; by default "
     "1GiB",
+    "TPUDIST_CHECK_REPLICAS": "the steps after which the workers of a cluster compare what "
+    "they hold of each variable",
     "TPUDIST_DEVICE": "what computes for a virtual TPU: `CPU:0`, the default, or `GPU:0`",
     "TPUDIST_LIBTPU": "the path of a libtpu.so, for `tpudist compile`",
     "TPUDIST_TPU": "the TPU, such as `virtual:8`; it overrides the name that a program says",

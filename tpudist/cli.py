@@ -15,7 +15,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tpudist import console
+from tpudist import console, machine
 from tpudist import options as declared
 from tpudist.errors import ArgumentError, TpudistError
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Options of ``tpudist run`` that a value follows.
 _RUN_VALUES = frozenset(
     """--era --keras --also --not --tpu --compile --lower-with --timeout --json --html --hlo
-    --max-hbm --baseline --rtol""".split()
+    --max-hbm --baseline --rtol --check-replicas""".split()
 )
 
 
@@ -35,9 +35,9 @@ def run(options: argparse.Namespace) -> int:
     """``tpudist run``: runs a script of an era, unmodified, on the TPU named.
 
     Args:
-      options: parsed ``script`` or ``module``, ``arguments``, ``era``, ``keras``, ``tpu`` and
-        ``compile`` (each of these None if left out), ``also``, ``left_out``, ``explain``,
-        ``fast`` and ``lower_with``.
+      options: parsed ``script`` or ``module``, ``arguments``, ``era``, ``keras``, ``tpu``,
+        ``compile`` and ``check_replicas`` (each of these None if left out), ``also``,
+        ``left_out``, ``explain``, ``fast`` and ``lower_with``.
 
     Returns:
       The script's exit code; if that is 0, 1 if a replica function does not
@@ -47,6 +47,8 @@ def run(options: argparse.Namespace) -> int:
         raise ArgumentError(
             "no script", "there is nothing to run", "tpudist run train.py, or tpudist run -m MODULE"
         )
+    if options.check_replicas is not None:
+        _check_replicas(options.check_replicas, options.tpu or os.environ.get(machine.TPU))
     if options.compile:
         from tpudist.tools.compile.command import run_command
 
@@ -55,6 +57,18 @@ def run(options: argparse.Namespace) -> int:
 
     around = _explaining(options.json, options.html) if options.explain else None
     return runner.of_options(options, options.tpu, around) or 0
+
+
+def _check_replicas(every: int, tpu: str | None) -> None:
+    from tpudist.virtual import system
+
+    if every < 1 or not system.is_cluster(tpu):
+        raise ArgumentError(
+            "--check-replicas %d of --tpu %s" % (every, tpu),
+            "after so many steps the workers of a cluster compare their copies of the variables",
+            "tpudist launch --hosts a,b -- --check-replicas 100 train.py",
+        )
+    os.environ[machine.CHECK_REPLICAS] = str(every)
 
 
 def launch(options: argparse.Namespace) -> int:

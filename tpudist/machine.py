@@ -24,6 +24,9 @@ STRICT_BATCHING = "TPUDIST_STRICT_BATCHING"
 #: Environment variable that says what becomes of what a TPU would refuse: "warn", "error" or "off".
 TPU_CHECK = "TPUDIST_TPU_CHECK"
 
+#: Environment variable: the steps after which a cluster compares the variables of its workers.
+CHECK_REPLICAS = "TPUDIST_CHECK_REPLICAS"
+
 #: Environment variable of TensorFlow's: whether ``tf.keras`` is the package ``tf_keras``
 #: (from 2.16 on), and what says so.
 LEGACY_KERAS = "TF_USE_LEGACY_KERAS"

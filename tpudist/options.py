@@ -53,7 +53,8 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
         help="run a legacy script, unmodified",
         allow_abbrev=False,
         usage="tpudist run [--era ERA] [--keras era|installed] [--tpu NAME] [--also PACKAGE] "
-        "[--not PACKAGE] [--explain] [--compile SLICE] script.py|-m MODULE [args...]",
+        "[--not PACKAGE] [--explain] [--compile SLICE] [--check-replicas N] "
+        "script.py|-m MODULE [args...]",
         description="Runs a script written for 'import tensorflow as tf' of its era. "
         "Everything after the script belongs to the script.",
     )
@@ -115,6 +116,11 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
         help="with --compile: trace replica functions and run none, they return zeros; the "
         "script ends when each of its calls that run replicas has been traced",
     )
+    told = (
+        "on a cluster, compare the variables of all workers in the first step and in every N-th, "
+        "and end with an error if one differs"
+    )
+    verb.add_argument("--check-replicas", type=int, metavar="N", help=told)
     verb.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module by its name, as python -m does"
     )

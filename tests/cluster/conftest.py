@@ -13,10 +13,12 @@ from tests import ROOT
 def run(tmp_path):
     """``run(script, *arguments, tpu="virtual:8")`` or ``run(..., workers=2, cores=4)``.
 
+    `options` are those of ``tpudist run``.
+
     It returns the finished process; the script is a text, and is run in a folder of the test's.
     """
 
-    def ran(script, *arguments, tpu="virtual:8", workers=0, cores=4, path="train.py"):
+    def ran(script, *arguments, tpu="virtual:8", workers=0, cores=4, path="train.py", options=()):
         tmp_path.joinpath(path).write_text(script, "utf-8")
         environ = {name: value for name, value in os.environ.items() if name[:3] != "TPU"}
         environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
@@ -25,7 +27,7 @@ def run(tmp_path):
             hosts = ",".join(["localhost"] * workers)
             how = ["launch", "--hosts", hosts, "--cores", str(cores), "--"]
         return subprocess.run(
-            [sys.executable, "-W", "ignore", "-m", "tpudist", *how, path, *arguments],
+            [sys.executable, "-W", "ignore", "-m", "tpudist", *how, *options, path, *arguments],
             cwd=str(tmp_path),
             env=environ,
             stdout=subprocess.PIPE,

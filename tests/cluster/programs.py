@@ -34,8 +34,6 @@ with strategy.scope():
     )
     step = tf.Variable(0, dtype=tf.int64)
     optimizer = tf.keras.optimizers.SGD(0.1, 0.9)
-    if hasattr(optimizer, "build"):  # Keras 3 would make its slots in the first step
-        optimizer.build([weights])
 
 
 def replica(x, y):
@@ -60,6 +58,47 @@ iterator = batches()
 for _ in range(20):
     print("loss %.9f" % train(*next(iterator)).numpy())
 print("seen", seen.numpy())
+"""
+    + """
+@tf.function
+def inside():
+    return tf.random.uniform([])
+
+
+def draw():
+    context = tf.distribute.get_replica_context()
+    before = tf.random.uniform([])
+    given = tf.random.uniform([], seed=0)
+    context.all_reduce(SUM, before)  # each replica waits here for the others
+    after = tf.reduce_sum(tf.nn.dropout(tf.range(20.0), 0.5))
+    branch = tf.cond(before > 2, lambda: 0.0, lambda: tf.random.normal([]))
+    numbers = tf.stack([before, given, after, branch, inside()])
+    return numbers * tf.cast(context.replica_id_in_sync_group + 1, tf.float32)
+
+
+@tf.function
+def draws():
+    outside = tf.random.uniform([])
+    return outside, strategy.reduce(SUM, strategy.run(draw), axis=None), tf.random.uniform([])
+
+
+for _ in range(2):
+    for numbers in draws():
+        for number in numbers.numpy().reshape(-1):
+            print("drawn %.9f" % number)
+
+
+@tf.function
+def of_all(batches):
+    total = 0.0
+    for x in batches:  # the last has rows for some replicas alone
+        sums = strategy.run(tf.reduce_sum, args=(x,))
+        total += strategy.reduce(SUM, sums, axis=None)
+    return total
+
+
+rows = tf.data.Dataset.from_tensor_slices(xs).batch(22)
+print("total %.9f" % (of_all(strategy.experimental_distribute_dataset(rows)).numpy() / 96))
 """
 )
 
@@ -121,6 +160,7 @@ import numpy as np
 import tensorflow as tf
 
 tf.enable_eager_execution()
+tf.set_random_seed(7)
 resolver = tf.contrib.cluster_resolver.TPUClusterResolver("a")
 distribution = tf.contrib.distribute.TPUStrategy(resolver)
 random = np.random.RandomState(0)
@@ -147,4 +187,34 @@ with distribution.scope():
         losses = distribution.call_for_each_tower(tower, *iterator.get_next())
         mean = distribution.reduce(tf.VariableAggregation.MEAN, losses, "/device:CPU:0")
         print("loss %.9f" % mean.numpy())
+    for _ in range(2):
+        drawn = distribution.call_for_each_tower(lambda: tf.random_uniform([]))
+        print("[drawn]", *(each.numpy() for each in distribution.unwrap(drawn)))
 """
+
+#: A loop of steps of 1.11, in eager mode.
+LOOP = (
+    TOWERS.split("def tower(")[0]
+    + """
+def step(context, x, y):
+    def tower(x, y):
+        noisy = x + 0.1 * tf.random_normal([2, 5])
+        loss = lambda: tf.losses.mean_squared_error(y, tf.matmul(noisy, weights))
+        optimizer.minimize(loss)
+        return loss()
+
+    losses = distribution.call_for_each_tower(tower, x, y)
+    context.set_last_step_output("loss", losses, tf.VariableAggregation.MEAN)
+    context.set_last_step_output("losses", losses)
+
+
+with distribution.scope():
+    iterator = distribution.distribute_dataset(dataset_fn).make_one_shot_iterator()
+    for _ in range(4):
+        context = distribution.run_steps_on_dataset(step, iterator, iterations=5)
+        print("loss %.9f" % context.last_step_outputs["loss"].numpy())
+        print("first %.9f" % context.last_step_outputs["losses"][0].numpy())
+    for weight in weights.numpy().reshape(-1):
+        print("weight %.9f" % weight)
+"""
+)

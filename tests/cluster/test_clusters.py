@@ -60,7 +60,9 @@ def agree(one, other):
     "name, workers, cores",
     [
         ("STEPS", 2, 4),
+        ("STEPS", 0, 8),
         ("TOWERS", 2, 4),
+        ("LOOP", 2, 4),
         pytest.param("KERAS", 2, 4, marks=pytest.mark.proof),
         pytest.param("STEPS", 4, 2, marks=pytest.mark.proof),
         pytest.param("STEPS", 2, 1, marks=pytest.mark.proof),
@@ -70,9 +72,16 @@ def agree(one, other):
 )
 def test_numbers_are_those_of_one_machine(run, name, workers, cores):
     program = getattr(programs, name)
-    alone = numbers(run(program, tpu="virtual:%d" % (workers * cores)))
+    alone = numbers(run(program, tpu="virtual:%d" % (max(workers, 1) * cores)))
     assert len(alone) > 7
-    agree(alone, numbers(run(program, workers=workers, cores=cores)))
+    agree(alone, numbers(run(program, tpu="cpus:%d" % cores, workers=workers, cores=cores)))
+
+
+def test_towers_of_different_workers_draw_different_numbers_in_eager_mode(run):
+    done = run(programs.TOWERS, workers=2)
+    assert done.returncode == 0, done.stderr[-3000:]
+    rows = [line.split("[drawn]")[1].split() for line in done.stdout.splitlines() if "[d" in line]
+    assert len({number for row in rows for number in row}) == 16
 
 
 def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path):
@@ -95,6 +104,32 @@ def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path):
     assert len(os.listdir(str(tmp_path / "kept" / "events"))) == 2  # one for each start
 
 
+PARTING = (
+    programs.START
+    + programs.STEP
+    + """
+import os
+
+worker = tf.constant(float('"index": 1' in os.environ["TF_CONFIG"]))
+part = tf.function(lambda: strategy.run(lambda: weights.assign_add(tf.ones([5, 1]) * worker)))
+iterator = batches()
+for step in range(9):
+    print("step %d" % step)
+    train(*next(iterator))
+    if step == 4:
+        part()
+"""
+)
+
+
+def test_variables_that_part_are_told(run):
+    done = run(PARTING, workers=2, cores=2, options=("--check-replicas", "4"))
+    assert done.returncode == 1
+    assert "'Variable:0' of replica(s) 2, 3 is not as on replica 0" in done.stderr
+    assert "Instead: strategy.reduce" in done.stderr
+    assert "step 7" in done.stdout and "step 8" not in done.stdout  # the ninth call of run
+
+
 @pytest.mark.parametrize(
     "script, message",
     [
@@ -102,7 +137,7 @@ def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path):
             "import tensorflow as tf\n"
             "resolver = tf.contrib.cluster_resolver.TPUClusterResolver('a')\n"
             "tf.contrib.distribute.TPUStrategy(resolver)\n",
-            "'cluster:cpus:1' in a graph",
+            "'cluster:cpus:2' in a graph",
         ),
         (
             programs.START
@@ -113,15 +148,15 @@ def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path):
         ),
         (
             programs.START
-            + "made = []\n"
             + "with strategy.scope():\n"
-            + "    tf.function(lambda: made.append(tf.Variable(0.0)) if not made else 0)()\n",
-            "a variable that a tf.function makes",
+            + "    tf.function(lambda x: tf.Variable(x))(tf.constant(0.0))\n",
+            "make it in strategy.scope(), and assign it",
         ),
+        (programs.START + "strategy.reduce(SUM, tf.constant(1.0), axis=None)\n", "SUM of <tf.T"),
     ],
-    ids=["graph", "few cores", "a variable"],
+    ids=["graph", "few cores", "a variable", "a sum"],
 )
 def test_what_the_workers_cannot_do_is_refused(run, script, message):
-    done = run(script, workers=2, cores=1)
+    done = run(script, workers=2, cores=2)
     assert done.returncode == 1
     assert message in done.stderr and "Instead:" in done.stderr

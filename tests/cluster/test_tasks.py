@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tpudist import cli
 from tpudist.core.system import tasks
 from tpudist.errors import TPUNameError
 
@@ -41,3 +42,9 @@ def test_what_is_no_cluster_is_told(monkeypatch, config, seen):
     with pytest.raises(TPUNameError, match=seen) as caught:
         tasks.own()
     assert "tpudist launch" in caught.value.instead
+
+
+@pytest.mark.parametrize("options", [["4", "--tpu", "virtual:8"], ["0", "--tpu", "cluster:cpus:2"]])
+def test_only_a_cluster_compares_variables(capsys, options):
+    assert cli.main(["run", "--check-replicas", *options, "train.py"]) == 2
+    assert "tpudist launch --hosts a,b -- --check-replicas 100" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from tpudist.virtual import device_loop
 from tpudist.virtual.replicas import program
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
+    from typing import Any, Callable, Iterator, Sequence
 
     from tpudist.core.annotations import Extended, Fn, Integer, Strategy
 
@@ -46,11 +46,15 @@ def run(
     iterations: Integer,
     initial_values: Any,
     outputs: StepOutputs,
+    traced: Callable[..., Any] = device_loop.traced,
 ) -> StepOutputs:
-    """The loop of the virtual TPU; see :func:`tpudist.core.adapter.run_steps`."""
+    """The loop of the virtual TPU; see :func:`tpudist.core.adapter.run_steps`.
+
+    In eager mode ``traced(step)`` makes the function that runs `step` so many times.
+    """
     outputs.begin(strategy)
     if tf.executing_eagerly() and initial_values is None:
-        loop = _eager_loop(strategy, fn, iterator, type(outputs))
+        loop = _eager_loop(strategy, fn, iterator, type(outputs), traced)
         outputs.finish(device_loop.run_traced(loop.function, iterations), None)
         outputs.others.update(loop.outputs.others)
         return outputs
@@ -106,23 +110,27 @@ _EagerLoop = collections.namedtuple("_EagerLoop", "function outputs")
 _loops: Any = weakref.WeakKeyDictionary()
 
 
-def _eager_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) -> _EagerLoop:
+def _eager_loop(
+    strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any, traced: Callable[..., Any]
+) -> _EagerLoop:
     """The loop around `fn`: one for each function, strategy and iterator."""
     keys = [getattr(fn, "__func__", fn), getattr(fn, "__self__", fn), strategy, iterator]
     if not _is_data(iterator):
-        return _traced_loop(strategy, fn, iterator, outputs_class)
+        return _traced_loop(strategy, fn, iterator, outputs_class, traced)
     try:
         loops = _loops
         for key in keys[:-1]:
             loops = loops.setdefault(key, weakref.WeakKeyDictionary())
         if iterator not in loops:
-            loops[iterator] = _traced_loop(strategy, fn, iterator, outputs_class)
+            loops[iterator] = _traced_loop(strategy, fn, iterator, outputs_class, traced)
         return loops[iterator]
     except TypeError:  # neither hashable nor weakly referable
-        return _traced_loop(strategy, fn, iterator, outputs_class)
+        return _traced_loop(strategy, fn, iterator, outputs_class, traced)
 
 
-def _traced_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) -> _EagerLoop:
+def _traced_loop(
+    strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any, traced: Callable[..., Any]
+) -> _EagerLoop:
     """A new loop, which holds its keys in `_loops` only weakly."""
     targets: list[Any] = [
         weakref.ref(strategy),
@@ -138,7 +146,7 @@ def _traced_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) 
         outputs.begin(None)
         return results
 
-    return _EagerLoop(device_loop.traced(step), outputs)
+    return _EagerLoop(traced(step), outputs)
 
 
 def _is_data(iterator: Any) -> bool:

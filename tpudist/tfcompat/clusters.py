@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -10,11 +11,16 @@ import tensorflow as tf
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
+    import types
     from typing import Any, Sequence
 
 
 if versions.HAS_CLUSTERS:
-    from tensorflow.python.distribute import collective_all_reduce_strategy, multi_worker_util
+    from tensorflow.python.distribute import (
+        collective_all_reduce_strategy,
+        input_lib,
+        multi_worker_util,
+    )
     from tensorflow.python.distribute.collective_all_reduce_strategy import (
         CollectiveAllReduceExtended as CollectiveExtended,
     )
@@ -56,6 +62,14 @@ class WorkerExtended(CollectiveExtended):
         devices = tuple(worker_device + name for name in self._names)
         return devices, self._names[0].split(":")[-2]
 
+    def add_over_workers(self, value: Any) -> Any:
+        """The sum of a tensor that each worker has one of."""
+        options, host = tf.distribute.experimental.CommunicationOptions(), "/device:CPU:0"
+        add = tf.distribute.ReduceOp.SUM
+        return self._local_results(CollectiveExtended._reduce_to(self, add, value, host, options))[
+            0
+        ]
+
 
 class _NoStrategy:
     """Stands for the strategy of an extended object that is made for its server alone."""
@@ -79,6 +93,16 @@ def is_started() -> bool:
 def has_been_used() -> bool:
     """Whether TensorFlow has computed something here: a server cannot be started any more."""
     return context.context()._context_handle is not None
+
+
+def counts_batches() -> bool:
+    """Whether TensorFlow's distributed iterator adds up which workers still have a batch."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is input_lib._calculate_replicas_with_values.__code__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _configure(resolver: Any) -> None:

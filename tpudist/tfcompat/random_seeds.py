@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import random
 import zlib
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2, function_pb2
+from tensorflow.python.eager import context
 from tensorflow.python.framework import random_seed
 
 from tpudist.tfcompat import captures, functions, graphs, placed_graphs, versions
@@ -41,10 +43,14 @@ class CountingGraph(placed_graphs.LocatedGraph):
       counted: [(the number of ops in the graph, the number)] of each numbering.
     """
 
+    seed: int | None
+
     def __init__(self, name: str) -> None:
         self.counted: list[tuple[int, int]] = []
         self._place = _place(tf.compat.v1.get_default_graph())
         super().__init__(name)
+        if self.seed is None:  # one that eager mode starts is made in a graph without a seed
+            self.seed = context.global_seed()
 
     def capture(self, tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
         """What stands for a tensor of another graph; a reference variable stays one."""
@@ -61,7 +67,7 @@ class CountingGraph(placed_graphs.LocatedGraph):
     @_seed_used.setter
     def _seed_used(self, used: Any) -> None:
         if used and versions.COUNTS_RANDOM_OPS:
-            self._count(_next(self))
+            self._count(coming_number(self))
 
     @property
     def _last_id(self) -> Any:
@@ -90,18 +96,32 @@ def _place(graph: Graph) -> str:
 @contextlib.contextmanager
 def continued(graph: Graph, outer: Graph) -> Iterator[Any]:
     """Context manager: `graph` continues the numbers of `outer`, and `outer` those of `graph`."""
-    for _ in range(_next(outer)):
-        next_number(graph)
+    skip_numbers(graph, coming_number(outer))
     del graph.counted[:]
     yield
     if versions.COUNTS_RANDOM_OPS:
-        for _ in graph.counted:
-            next_number(outer)
+        skip_numbers(outer, len(graph.counted))
 
 
-def _next(graph: Graph) -> Any:
+def coming_number(graph: Graph) -> Any:
     """The number of the next random op of `graph`; 0 where the op's place decides it."""
     return random_seed._graph_to_seed_dict.get(graph, 0) if versions.COUNTS_RANDOM_OPS else 0
+
+
+@contextlib.contextmanager
+def eager_numbers_of(worker: int) -> Iterator[None]:
+    """Context manager: eager ops draw other numbers on each worker; after it, the same on all."""
+    if context.global_seed() is None:
+        yield
+        return
+    common = context.context()._rng
+    own = random.Random("%d of worker %d" % (common.getrandbits(32), worker))
+    after = common.getstate()
+    common.setstate(own.getstate())
+    try:
+        yield
+    finally:
+        common.setstate(after)
 
 
 def numbered(graph: Graph) -> list[Any]:
@@ -120,7 +140,7 @@ def numbered(graph: Graph) -> list[Any]:
 
 def _with_seed(ops: Sequence[Operation], number: int) -> Any:
     for op in ops:
-        if is_random(op) and op.get_attr("seed2") in (number, number or _NOT_ZERO):
+        if is_random(op) and was_numbered(op, number):
             return op
     return None
 
@@ -131,11 +151,22 @@ def next_number(graph: Graph) -> Any:
         return tf.compat.v1.get_seed(None)[1]
 
 
+def skip_numbers(graph: Graph, count: int) -> None:
+    """Leaves out `count` numbers, which no random op of `graph` gets."""
+    for _ in range(count):
+        next_number(graph)
+
+
 def number_of_replica(number: int, replica_id: int) -> Any:
     """The number of a random op for a replica, from that for replica 0."""
     if not replica_id:
         return number
     return zlib.crc32(("%d of replica %d" % (number, replica_id)).encode()) % _NOT_ZERO
+
+
+def was_numbered(op: Operation, number: int) -> bool:
+    """Whether `op` has the seed that TensorFlow gives the random op of that number."""
+    return op.get_attr("seed2") in (number, number or _NOT_ZERO)
 
 
 def is_random(op: Operation) -> bool:

@@ -12,6 +12,7 @@ from tpudist import machine
 from tpudist.core.system import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
+from tpudist.virtual import device_loop
 from tpudist.virtual.trace import segments
 
 if not versions.TF2:
@@ -188,3 +189,12 @@ def test_stateless_numbers_are_those_of_tensorflow():
 def test_without_a_seed_every_replica_and_every_program_draws_others():
     tf.random.set_seed(None)
     assert distinct(draw(uniform) + draw(uniform)) == 8
+
+
+def test_a_loop_of_steps_draws_by_the_global_seed():
+    def drawn():
+        tf.random.set_seed(7)
+        results, _ = device_loop.run(lambda: {"drawn": uniform()}, 3)
+        return results["drawn"].numpy().tolist()
+
+    assert drawn() == drawn()

@@ -6,19 +6,23 @@ compute. The workers, and which of them this process is, are those of TF_CONFIG.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
+from tpudist.core import step_loops
 from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend
+from tpudist.core.backends.replica_checks import ReplicaCheck
 from tpudist.core.system import cluster, tasks
-from tpudist.errors import ArgumentError, ContextError, TopologyError
-from tpudist.tfcompat import clusters, distributed, functions
+from tpudist.errors import TopologyError
+from tpudist.tfcompat import clusters, distributed, functions, nests, random_seeds
+from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
-    from tpudist.core.annotations import Assignment, Dataset, DatasetFn, Strategy
+    from tpudist.core.annotations import Assignment, Dataset, DatasetFn, Fn, Integer, Strategy
     from tpudist.virtual.system import VirtualSystem
 
 
@@ -47,25 +51,39 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         here = "/job:%s/replica:0/task:%d" % (self._task_type, self._task_id)
         self.cores = [here + name for name in names]
         self.host = here + "/device:CPU:0"
+        self._check = ReplicaCheck.asked_for(self)
 
     def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
-        if tf.inside_function():
-            raise ContextError(
-                "a variable that a tf.function makes, on %r" % self.system.name,
-                "the chief's value is sent to the other workers when it is made, which TensorFlow "
-                "does in eager mode alone",
-                "optimizer.build(variables), or whatever makes it, in strategy.scope() before",
-            )
-        return super()._create_variable(next_creator, **kwargs)
+        """Makes a variable in eager mode: the chief's value is sent to the other workers."""
+        with tf.init_scope():
+            variable = super()._create_variable(next_creator, **kwargs)
+        if self._check is not None:
+            self._check.watch(variable)
+        return variable
+
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Runs this worker's replicas; in eager mode they draw numbers of this worker's own."""
+        at_once = tf.executing_eagerly() and not functions.is_function(fn)
+        number = tasks.own().number
+        with random_seeds.eager_numbers_of(number) if at_once else contextlib.nullcontext():
+            results = super()._call_for_each_replica(fn, args, kwargs)
+        if self._check is not None and not functions.is_function(fn):  # its trace checks
+            self._check.after_step()
+        return results
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
-        """Reduces a tensor that each worker has one of over the workers.
+        """Reduces a tensor over the workers where it is that of each worker's only replica.
 
-        TensorFlow's input and Keras ask for it, and so does the only replica of each worker.
+        TensorFlow's input asks for it too. Any other tensor is the same in every replica.
         """
-        if not distributed.is_tensor_like(value):
-            return super()._reduce_to(reduce_op, value, destinations, *options)
-        return clusters.WorkerExtended._reduce_to(self, reduce_op, value, destinations, *options)
+        one_each = len(self.worker_devices) == 1
+        if distributed.is_tensor_like(value) and (
+            one_each or distributed.is_distributed(value) or clusters.counts_batches()
+        ):
+            return clusters.WorkerExtended._reduce_to(
+                self, reduce_op, value, destinations, *options
+            )
+        return super()._reduce_to(reduce_op, value, destinations, *options)
 
 
 def _own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[int]:
@@ -83,23 +101,44 @@ def _own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[
     return [cores[0] % per_host for cores in own]
 
 
+def _loop_around(step: Callable[[], Any]) -> Any:
+    """Runs `step` as often as the function's argument says; gives what it returned last.
+
+    TensorFlow counts the sums over workers when a ``tf.function`` is called.
+    """
+    structure: Any = None
+
+    def flat() -> list[Any]:
+        nonlocal structure
+        structure = step()
+        return [tf.convert_to_tensor(leaf) for leaf in nests.flatten(structure)]
+
+    one = tf.function(flat, autograph=False)
+
+    def loop(iterations: Any) -> Any:
+        outputs = one.get_concrete_function().outputs
+        results = tf.while_loop(
+            lambda i, *unused: i < iterations,
+            lambda i, *unused: [i + 1, *one()],
+            [tf.zeros_like(iterations), *map(device_loop.zeros, outputs)],
+            shape_invariants=[iterations.shape, *(tensor.shape for tensor in outputs)],
+            parallel_iterations=1,
+        )
+        return nests.pack_sequence_as(structure, results[1:])
+
+    return tf.function(loop, autograph=False)
+
+
 class ClusterBackend(MirroredBackend):
     """TensorFlow's mirrored strategy of several workers, of which this process is one."""
 
     __slots__ = ()
 
-    def run_steps(self, *unused: Any) -> Any:
-        """Refuses the loop of steps.
-
-        Raises:
-          ArgumentError: (a ValueError) always.
-        """
-        raise ArgumentError(
-            "a loop of steps on %r" % self.system.name,
-            "TensorFlow counts the sums over workers when a tf.function is called, which the "
-            "loop is not",
-            "call_for_each_tower, or run, of one step at a time in a tf.function",
-        )
+    def run_steps(
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
+    ) -> Any:
+        """See the base class; `initial_values` are those of a loop without steps, which is none."""
+        return step_loops.run(self.strategy, fn, iterator, iterations, None, outputs, _loop_around)
 
     def pipeline_devices(self) -> list[str]:
         """See the base class: each worker has its own pipeline."""

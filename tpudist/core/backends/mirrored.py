@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.core import base_classes, step_loops
+from tpudist.core.backends import replica_numbers
 from tpudist.core.backends.backend import Backend
 from tpudist.core.input import per_replica_datasets
 from tpudist.tfcompat import devices, distributed, functions, values_by_device
 from tpudist.virtual import device_loop, named_slice
+from tpudist.virtual.replicas import replicate
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     host = devices.HOST
     own_task = 0
 
+    _numbers: replica_numbers.ReplicaNumbers | None = None
+
     #: Whether distributed values give the copy of a device, as those of contrib do.
     finds_by_device = False
 
@@ -78,6 +82,15 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             kwargs["trainable"] = kwargs.get("synchronization") != on_read
         with function_graphs.outside(kwargs):
             return super()._create_variable(next_creator, **kwargs)
+
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Runs the replicas; each draws random numbers of its own."""
+        if functions.is_function(fn):
+            return replicate.wrapper(self, fn)(*args, **kwargs)
+        if not tf.executing_eagerly():
+            self._numbers = self._numbers or replica_numbers.ReplicaNumbers(self)
+            fn = self._numbers.numbered(fn)
+        return super()._call_for_each_replica(fn, args, kwargs)
 
     def _experimental_run_steps_on_iterator(
         self, fn: Callable[..., Any], iterator: Any, iterations: Any, initial_values: Any = None

@@ -313,7 +313,7 @@ def deliver(value: Any, receive: Callable[..., Any]) -> None:
 
 
 def spread(strategy: Strategy, value: Any) -> list[Any]:
-    """Splits a nest with distributed leaves into a list with one nest per replica."""
+    """Splits a nest with distributed leaves: a list with a nest for each replica of this process."""
     return [
         nests.map_structure(
             lambda leaf, i=i: (
@@ -321,5 +321,5 @@ def spread(strategy: Strategy, value: Any) -> list[Any]:
             ),
             value,
         )
-        for i in range(strategy.num_replicas_in_sync)
+        for i in range(len(distributed.local_replicas(strategy.extended)))
     ]

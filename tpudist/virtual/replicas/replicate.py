@@ -67,7 +67,7 @@ def call_for_each_replica(
         args, kwargs = nests.map_structure(
             lambda leaf: _into_function(extended, leaf), (tuple(args), kwargs)
         )
-        return _wrapper(extended, fn)(*args, **kwargs)
+        return wrapper(extended, fn)(*args, **kwargs)
     if substitutes:
         return substitutes[-1](extended, fn, args, kwargs)
     names = functions.variable_names() if observers else None
@@ -105,7 +105,7 @@ def _reason_for_per_replica_trace(
     return python_state.reason(fn, (args, kwargs))
 
 
-def _wrapper(extended: Extended, fn: Callable[..., Any]) -> Any:
+def wrapper(extended: Extended, fn: Callable[..., Any]) -> Any:
     """Wraps the replicas of `fn` in a ``tf.function``.
 
     The same `fn` gets the same wrapper, so it is traced once. The wrapper does

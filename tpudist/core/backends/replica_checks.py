@@ -1,0 +1,103 @@
+"""Compares what the replicas of all workers hold of each variable, every so many steps.
+
+Every worker computes the updates of its own copies. They stay equal while all workers compute the
+same: a program that asks the time, or a file that differs, for what it assigns, lets them part.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist import machine
+from tpudist.errors import CollectiveError
+from tpudist.tfcompat import distributed
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Tensor
+
+
+class ReplicaCheck:
+    """Compares the variables of a strategy in the first step, and in every N-th after it.
+
+    Args:
+      extended: the strategy's `ClusterExtended`.
+      every: N; a step is a call of ``run`` or ``call_for_each_tower``.
+    """
+
+    def __init__(self, extended: Any, every: int) -> None:
+        self._extended, self._every = extended, every
+        self._variables: list[Any] = []
+        with tf.device(extended.host):
+            self._step = tf.Variable(0, trainable=False, dtype=tf.int64)
+
+    @classmethod
+    def asked_for(cls, extended: Any) -> ReplicaCheck | None:
+        """The check that the environment asks for, if it does."""
+        every = int(os.environ.get(machine.CHECK_REPLICAS) or 0)
+        return cls(extended, every) if every else None
+
+    def watch(self, variable: Any) -> None:
+        """Adds a variable to those that are compared, if its copies have to be equal."""
+        if distributed.is_mirrored(variable):
+            self._variables.append(weakref.ref(variable))
+
+    def after_step(self) -> None:
+        """Counts a step, and compares after it if it is its turn.
+
+        Context: cross-replica; a ``tf.function``, whose every call is a step, or eager.
+
+        Raises:
+          CollectiveError: (a ValueError) copies of a variable differ.
+        """
+        found = [each() for each in self._variables]
+        variables = [variable for variable in found if variable is not None]
+        if not variables:
+            return
+        names = [variable.name for variable in variables]
+        with tf.device(self._extended.host):
+            turn = tf.equal((self._step.assign_add(1) - 1) % self._every, 0)
+            tf.cond(turn, lambda: self._compared(variables, names), lambda: turn)
+
+    def _compared(self, variables: Sequence[Any], names: Sequence[str]) -> Tensor:
+        own = distributed.local_replicas(self._extended)
+        copies = zip(*map(distributed.components, variables))
+        sums = tf.stack([tf.stack([_checksum(copy) for copy in row]) for row in copies])
+        after = self._extended._num_replicas_in_sync - own.stop
+        table = self._extended.add_over_workers(tf.pad(sums, [[own.start, after], [0, 0]]))
+        if tf.executing_eagerly():
+            return tf.constant(_refuse_differences(table.numpy(), names))
+        return tf.numpy_function(lambda rows: _refuse_differences(rows, names), [table], tf.bool)
+
+
+def _checksum(variable: Any) -> Tensor:
+    """A number, int64, that is another one where a bit of the value is."""
+    value = variable.read_value()
+    if value.dtype == tf.string:
+        bits = tf.strings.to_hash_bucket_fast(value, 2**31)
+    elif value.dtype == tf.bool:
+        bits = tf.cast(value, tf.int64)
+    else:
+        bits = tf.bitcast(value, tf.uint8)
+    flat = tf.reshape(tf.cast(bits, tf.int64), [-1])
+    return tf.reduce_sum((flat + 1) * (tf.range(tf.size(flat, tf.int64)) * 2 + 1))
+
+
+def _refuse_differences(rows: Any, names: Sequence[str]) -> bool:
+    """Refuses replicas whose checksums, a row of them each, are not those of the first."""
+    for name, column in zip(names, rows.T):
+        others = [replica for replica, number in enumerate(column) if number != column[0]]
+        if others:
+            raise CollectiveError(
+                "the variable %r of replica(s) %s is not as on replica 0"
+                % (name, ", ".join(map(str, others))),
+                "each worker updates its own copies, which stay equal only if all workers assign "
+                "the same: no time, file or random number of a worker's own",
+                "strategy.reduce(...), or all_reduce in the replica function, before assigning",
+            )
+    return True
