@@ -14,7 +14,7 @@ import tensorflow as tf
 if TYPE_CHECKING:
     from typing import Any
 
-    from tpudist.tfcompat.annotations import Fn
+    from tpudist.core.annotations import Fn
 
 
 def defun_with_attributes(
