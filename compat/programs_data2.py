@@ -24,6 +24,8 @@ def make(folder):
     random = np.random.RandomState(1)
     _classified(folder, random)
     _objects(folder, random)
+    _questions(folder, random)
+    _positions(folder, random)
     _transformers(os.path.join(folder, "hf"))
     for name, splits in SPLITS.items():
         _dataset(os.path.join(folder, "tensorflow_datasets"), name, splits, random)
@@ -67,6 +69,35 @@ def _objects(folder, random):
         source = {"image/source_id": str(number + 1).encode("ascii")}
         rows.append(dict(box, **encoded, **size, **source))
     write_records(os.path.join(folder, "objects.tfrecord"), rows)
+
+
+def _questions(folder, random):
+    """Questions about passages, answered with yes or no."""
+    lines = []
+    for number in range(32):
+        words = ["".join(random.choice(list(LETTERS), 4)) for _ in range(24)]
+        row = {"question": " ".join(words[:6]), "passage": " ".join(words[6:])}
+        lines.append(json.dumps(dict(row, answer=number % 2 == 0)))
+    write_text(folder, "boolq.jsonl", "\n".join(lines) + "\n")
+
+
+def _positions(folder, random):
+    """Positions of Go on a board of 19 lines, what was played, and who won."""
+    try:
+        import tensorflow as tf
+    except ImportError:
+        return
+    with tf.io.TFRecordWriter(os.path.join(folder, "go.tfrecord"), "ZLIB") as writer:
+        for number in range(128):
+            played = np.zeros(362, np.float32)
+            played[random.randint(362)] = 1.0
+            planes = random.randint(0, 2, (19, 19, 17)).astype(np.uint8)
+            example = tf.train.Example()
+            feature = example.features.feature
+            feature["x"].bytes_list.value.append(planes.tobytes())
+            feature["pi"].bytes_list.value.append(played.tobytes())
+            feature["outcome"].float_list.value.append(1.0 - 2.0 * (number % 2))
+            writer.write(example.SerializeToString())
 
 
 def _transformers(folder):

@@ -256,5 +256,14 @@ PROGRAMS = {
         not_for="1.15 2.2",
         needs=_NO_XLA_CPU,
     ),
+    "Minigo, train": _program(
+        "tensorflow/minigo",
+        "2020-03-01",
+        "train.py",
+        "{data}/go.tfrecord --use_tpu --tpu_name=any --work_dir={out} --train_batch_size=2 "
+        "--conv_width=8 --fc_width=8 --trunk_layers=2 --steps_to_train=4 --iterations_per_loop=2 "
+        "--summary_steps=2 --shuffle_buffer_size=64 --filter_amount=1.0",
+        needs="google-cloud-bigtable and sgf",
+    ),
     **PROGRAMS2,
 }

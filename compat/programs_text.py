@@ -242,4 +242,15 @@ TEXT = {
         not_for="1.15 2.2 2.15 2.21",
         needs="a TPU: it places the slices of its variables on the cores itself",
     ),
+    "BoolQ": _program(
+        "google-research/language",
+        "2020-09-01",
+        "language/boolq/run_bert_boolq.py",
+        BERT
+        + "--boolq_train_data_path={data}/boolq.jsonl --boolq_dev_data_path={data}/boolq.jsonl "
+        "--do_train=True --do_eval_dev=True --eval_batch_size=16 --num_train_epochs=1 "
+        "--use_tpu=True --tpu_name=any --save_checkpoints_steps=4 --iterations_per_loop=2",
+        needs="google-research/bert in its folder",
+        clones="google-research/bert",
+    ),
 }
