@@ -31,6 +31,8 @@ SWIG = {
     "NewCheckpointReader": "tf.train.load_checkpoint",
     "checkpoint_reader": "tf.train.load_checkpoint",
 }
+#: What ``tensorflow.python.eager.function`` called ``tf.function``.
+DEFUN = dict.fromkeys(("defun", "defun_with_attributes"), "tf.function")
 Names = Dict[str, Dict[str, Optional[List[str]]]]
 #: Run by either; prints {module below ``tensorflow``: {name it has: its public names if
 #: it defines it, else null}}.
@@ -113,6 +115,7 @@ def lines(pythons: Iterable[str]) -> Iterator[str]:
             for name in set(names) - set(there):
                 rows[module][name] = ""
     rows["python.pywrap_tensorflow"].update(SWIG)
+    rows["python.eager.function"].update(DEFUN)
     for python in pythons:
         for module, name, instead in left(defined(python), new):
             rows[module][name] = rows[module].get(name) or instead

@@ -102,7 +102,7 @@ def script(folder, path, lines, out):
             cells = [c["source"] for c in json.load(file)["cells"] if c["cell_type"] == "code"]
         every = "\n".join("".join(cell) + "\n" for cell in cells).split("\n")
         text = "\n".join(re.sub(r"^(\s*)[!%].*", r"\1pass", line) for line in every)
-        place = os.path.join(out, os.path.basename(path)[:-6] + ".py")
+        place = os.path.join(out, os.path.basename(path)[:-6] + "_notebook.py")
     for old, new in lines.items():
         if old not in text and new not in text:
             raise SystemExit("%s has no line %r" % (path, old))

@@ -23,6 +23,9 @@ def make(folder):
     """Writes all of it below a folder."""
     random = np.random.RandomState(1)
     _classified(folder, random)
+    _objects(folder, random)
+    _questions(folder, random)
+    _positions(folder, random)
     _transformers(os.path.join(folder, "hf"))
     for name, splits in SPLITS.items():
         _dataset(os.path.join(folder, "tensorflow_datasets"), name, splits, random)
@@ -46,6 +49,55 @@ def _classified(folder, random):
     write_records(os.path.join(folder, "xlnet-classes.tfrecord"), masked)
     about = dict(num_labels=2, train_data_size=64, eval_data_size=64, max_seq_length=64)
     write_text(folder, "classes.json", json.dumps(dict(about, task_type="bert_classifier")))
+
+
+def _objects(folder, random):
+    """Images with one box each, as detectors read them of COCO."""
+    try:
+        import tensorflow as tf
+    except ImportError:
+        return
+    corner = np.asarray([0.25], np.float32)
+    box = {"image/object/bbox/%smin" % axis: corner for axis in "xy"}
+    box.update({"image/object/bbox/%smax" % axis: 3 * corner for axis in "xy"})
+    box.update({"image/object/class/label": [1], "image/object/is_crowd": [0]})
+    rows = []
+    for number in range(32):
+        image = random.randint(0, 256, (64, 64, 3)).astype(np.uint8)
+        encoded = {"image/encoded": tf.io.encode_jpeg(image).numpy()}
+        size = {"image/height": [64], "image/width": [64]}
+        source = {"image/source_id": str(number + 1).encode("ascii")}
+        rows.append(dict(box, **encoded, **size, **source))
+    write_records(os.path.join(folder, "objects.tfrecord"), rows)
+
+
+def _questions(folder, random):
+    """Questions about passages, answered with yes or no."""
+    lines = []
+    for number in range(32):
+        words = ["".join(random.choice(list(LETTERS), 4)) for _ in range(24)]
+        row = {"question": " ".join(words[:6]), "passage": " ".join(words[6:])}
+        lines.append(json.dumps(dict(row, answer=number % 2 == 0)))
+    write_text(folder, "boolq.jsonl", "\n".join(lines) + "\n")
+
+
+def _positions(folder, random):
+    """Positions of Go on a board of 19 lines, what was played, and who won."""
+    try:
+        import tensorflow as tf
+    except ImportError:
+        return
+    with tf.io.TFRecordWriter(os.path.join(folder, "go.tfrecord"), "ZLIB") as writer:
+        for number in range(128):
+            played = np.zeros(362, np.float32)
+            played[random.randint(362)] = 1.0
+            planes = random.randint(0, 2, (19, 19, 17)).astype(np.uint8)
+            example = tf.train.Example()
+            feature = example.features.feature
+            feature["x"].bytes_list.value.append(planes.tobytes())
+            feature["pi"].bytes_list.value.append(played.tobytes())
+            feature["outcome"].float_list.value.append(1.0 - 2.0 * (number % 2))
+            writer.write(example.SerializeToString())
 
 
 def _transformers(folder):
@@ -94,6 +146,18 @@ def _dataset(folder, name, splits, random):
         split_infos=infos,
         filename_template="{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}",
     )
+    _without_defaults(os.path.join(builder.data_path, "dataset_info.json"))
+
+
+def _without_defaults(path):
+    """Takes out of a data set's description what older releases of the package do not know."""
+    with open(path) as file:
+        about = json.load(file)
+    del about["fileFormat"]
+    for split in about["splits"]:
+        del split["filepathTemplate"]
+    with open(path, "w") as file:
+        json.dump(about, file)
 
 
 def _example(features, random):

@@ -133,6 +133,8 @@ _SHAKESPEARE = dict(
     },
 )
 
+_NO_XLA_CPU = "gin-config 0.4 and no device XLA_CPU:0"
+
 
 PROGRAMS = {
     # TPUEstimator and keras_to_tpu_model, 2018: data made by the programs themselves.
@@ -237,19 +239,31 @@ PROGRAMS = {
         tpu="virtual:2",
         needs="gin-config 0.4",
     ),
+    # They count the devices of a Session, of which 1.15 and 2.2 have one for XLA on the CPU.
     "compare_gan, tpu_ops_test": _program(
         "google/compare_gan",
         "2019-09-20",
         "compare_gan/tpu/tpu_ops_test.py",
         tpu="virtual:2",
-        needs="gin-config 0.4",
+        not_for="1.15 2.2",
+        needs=_NO_XLA_CPU,
     ),
     "compare_gan, arch_ops_tpu_test": _program(
         "google/compare_gan",
         "2019-09-20",
         "compare_gan/architectures/arch_ops_tpu_test.py",
         tpu="virtual:2",
-        needs="gin-config 0.4",
+        not_for="1.15 2.2",
+        needs=_NO_XLA_CPU,
+    ),
+    "Minigo, train": _program(
+        "tensorflow/minigo",
+        "2020-03-01",
+        "train.py",
+        "{data}/go.tfrecord --use_tpu --tpu_name=any --work_dir={out} --train_batch_size=2 "
+        "--conv_width=8 --fc_width=8 --trunk_layers=2 --steps_to_train=4 --iterations_per_loop=2 "
+        "--summary_steps=2 --shuffle_buffer_size=64 --filter_amount=1.0",
+        needs="google-cloud-bigtable and sgf",
     ),
     **PROGRAMS2,
 }

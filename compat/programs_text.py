@@ -45,6 +45,8 @@ GROVER = (
     "--output_dir={out}/model --max_seq_length=32 --train_batch_size=16 --use_tpu=True "
     "--tpu_name=any --save_checkpoints_steps=4 " + STEPS
 )
+#: It drives the queues of a TPU's infeed and outfeed itself.
+_OWN = "a TPU: it has a TPUEstimator of its own"
 
 
 TEXT = {
@@ -102,8 +104,8 @@ TEXT = {
         "2019-12-16",
         "data_utils.py ;; train.py",
         XLNET,
-        not_for="2.21",
-        needs="NumPy 1.23 or older",
+        not_for="1.15 2.2 2.15 2.21",
+        needs=_OWN,
     ),
     "XLNet, run_classifier": _program(
         "zihangdai/xlnet",
@@ -124,7 +126,7 @@ TEXT = {
         "--use_tpu=True --tpu=any --num_host=1 --num_core_per_host=8 --iterations=2 "
         "--save_steps=4",
         not_for="1.15 2.2 2.15 2.21",
-        needs="a TPU: it has a TPUEstimator of its own",
+        needs=_OWN,
     ),
     "Funnel-Transformer, pre-training": _program(
         "laiguokun/Funnel-Transformer",
@@ -237,5 +239,18 @@ TEXT = {
         "2020-06-01",
         "examples/toy_model_tpu.py",
         "--tpu=any --train_steps=4 --iterations=2 --steps_per_checkpoint=4 --model_dir={out}",
+        not_for="1.15 2.2 2.15 2.21",
+        needs="a TPU: it places the slices of its variables on the cores itself",
+    ),
+    "BoolQ": _program(
+        "google-research/language",
+        "2020-09-01",
+        "language/boolq/run_bert_boolq.py",
+        BERT
+        + "--boolq_train_data_path={data}/boolq.jsonl --boolq_dev_data_path={data}/boolq.jsonl "
+        "--do_train=True --do_eval_dev=True --eval_batch_size=16 --num_train_epochs=1 "
+        "--use_tpu=True --tpu_name=any --save_checkpoints_steps=4 --iterations_per_loop=2",
+        needs="google-research/bert in its folder",
+        clones="google-research/bert",
     ),
 }

@@ -88,11 +88,13 @@ PROGRAMS2 = {
     ),
     # Notebooks of TensorFlow's guide.
     "docs, guide of TPUs, 2020-03": _guide("2020-03-15", "guide/tpu", {"epochs=5": "epochs=2"}),
-    "docs, guide of TPUs, 2020-09": _guide("2020-09-15", "guide/tpu", _FEW),
+    "docs, guide of TPUs, 2020-09": _guide("2020-09-15", "guide/tpu", _FEW, "1.15 2.2"),
     "docs, guide of TPUs, 2021-06": _guide("2021-06-15", "guide/tpu", _FEW, "1.15 2.2"),
     "docs, custom loop, 2019-10": _guide("2019-10-15", "tutorials/distribute/custom_training"),
     "docs, Keras under a strategy, 2020-09": _guide("2020-09-15", "tutorials/distribute/keras"),
-    "docs, distributed input, 2020-09": _guide("2020-09-15", "tutorials/distribute/input"),
+    "docs, distributed input, 2020-09": _guide(
+        "2020-09-15", "tutorials/distribute/input", not_for="1.15 2.2"
+    ),
     "docs, saving under a strategy, 2020-09": _guide(
         "2020-09-15",
         "tutorials/distribute/save_and_load",
@@ -157,7 +159,7 @@ PROGRAMS2 = {
         path="src",
     ),
     "Sonnet 2, conformance, distribute_test": _program(
-        "google-deepmind/sonnet", "2020-04-01", "sonnet/src/conformance/distribute_test.py"
+        "google-deepmind/sonnet", "2020-12-01", "sonnet/src/conformance/distribute_test.py"
     ),
     "TF-GAN, tpu_gan_estimator_test": _program(
         "tensorflow/gan", "2020-06-01", "tensorflow_gan/python/estimator/tpu_gan_estimator_test.py"
@@ -178,5 +180,27 @@ PROGRAMS2 = {
         "--use_tpu=True --tpu_name=any --model_dir={out}/model",
         not_for="1.15 2.2",
         needs="Keras 2.4, whose Dense takes -1 units",
+    ),
+    "Uncertainty Baselines, CIFAR": _program(
+        "google/uncertainty-baselines",
+        "2020-10-01",
+        "baselines/cifar/deterministic.py",
+        "--tpu=any --per_core_batch_size=8 --train_epochs=1 --corruptions_interval=-1 "
+        "--checkpoint_interval=1 --output_dir={out}",
+        {"depth=28": "depth=10", "width_multiplier=10": "width_multiplier=1"},
+        not_for="1.15",
+        needs="uncertainty_metrics 0.0.81 and edward2",
+    ),
+    "EfficientDet, Keras fit": _program(
+        "google/automl",
+        "2020-10-01",
+        "efficientdet/keras/train.py",
+        "--strategy=tpu --tpu=any --model_dir={out} --model_name=efficientdet-d0 --batch_size=8 "
+        "--training_file_pattern={data}/objects.tfrecord --num_examples_per_epoch=16 "
+        "--validation_file_pattern={data}/objects.tfrecord --eval_samples=8 --num_epochs=1 "
+        "--hparams=image_size=128,num_classes=2,mixed_precision=false",
+        not_for="1.15 2.2",
+        needs="tensorflow_addons and pycocotools",
+        path="efficientdet",
     ),
 }

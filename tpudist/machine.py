@@ -70,9 +70,13 @@ def legacy_keras() -> str | None:
 
 
 def legacy_keras_fits() -> bool:
-    """Whether ``tf_keras`` is of an installed TensorFlow's minor release; imports neither."""
+    """Whether ``tf_keras`` is of an installed TensorFlow's minor release; imports neither.
+
+    It is not asked for beside Keras 2, which is ``tf.keras`` until 2.15: programs would get both.
+    """
     own = _minor(legacy_keras())
-    return own is not None and own in {_minor(_release_of(name)) for name in TENSORFLOWS}
+    fits = own is not None and own in {_minor(_release_of(name)) for name in TENSORFLOWS}
+    return fits and not (_release_of("keras") or "").startswith("2.")
 
 
 def legacy_keras_line(minor: str) -> str:

@@ -123,6 +123,18 @@ def test_a_name_that_moved_is_the_object_of_its_new_home():
 
 
 @second_generation
+def test_a_registered_function_is_in_the_graph_with_its_attributes():
+    function = finder.find_module("v2_2", "python.eager.function")
+    double = function.defun(lambda x: 2.0 * x)
+    with native.Graph().as_default() as graph:
+        fast = function.defun_with_attributes(double, attributes={"api_implements": "double"})
+        function.register(fast, native.constant(1.0))
+        definitions = graph.as_graph_def().library.function
+    assert [each for each in definitions if each.attr["api_implements"].s == b"double"]
+    assert double(native.constant(3.0)).numpy() == 6.0
+
+
+@second_generation
 def test_a_tower_context_comes_from_contrib():
     context = finder.find_module("contrib", "python.training.distribution_strategy_context")
     assert context.get_tower_context is dropin.top("contrib").get_tower_context

@@ -158,7 +158,7 @@ def test_predictions_without_a_row_for_each_example(tmp_path):
         harness.linear(features)
         return tpu.TPUEstimatorSpec(mode, predictions={"all": tf.zeros([5, 5])})
 
-    with pytest.raises(errors.ArgumentError, match="rows"):
+    with pytest.raises(errors.ArgumentError, match="16 of 24 examples"):
         list(harness.estimator(tmp_path, model_fn).predict(harness.input_fn))
 
 

@@ -77,6 +77,18 @@ def test_predictions_come_in_order_and_without_padding(trained, pipeline, rows):
     )
 
 
+def test_a_prediction_may_have_several_rows_for_each_example(tmp_path):
+    def model_fn(features, labels, mode, params):
+        return tpu.TPUEstimatorSpec(mode, predictions={"x": tf.reshape(features["x"], [-1])})
+
+    def input_fn(params):
+        dataset = tf.data.Dataset.from_tensor_slices({"x": harness.X[:48]})
+        return dataset.batch(params["batch_size"], drop_remainder=True)
+
+    found = [each["x"] for each in harness.estimator(tmp_path, model_fn).predict(input_fn)]
+    np.testing.assert_array_equal(found, harness.X[:48].reshape(-1))
+
+
 def test_the_input_of_a_prediction_may_be_empty(trained):
     def input_fn(params):
         dataset = tf.data.Dataset.from_tensor_slices({"x": harness.X})

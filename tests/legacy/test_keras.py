@@ -51,6 +51,13 @@ def test_the_installed_keras_if_asked_for(script):
     assert "package keras" in done.stdout and "keras: " not in done.stderr
 
 
+@pytest.mark.parametrize("release, keras", [("2.21.0", "3.15.1"), ("2.15.1", "2.15.0")])
+def test_tf_keras_is_for_tensorflow_with_keras_3(monkeypatch, release, keras):
+    releases = {"tensorflow": release, "tf_keras": release, "keras": keras}
+    monkeypatch.setattr(machine, "_release_of", releases.get)
+    assert machine.legacy_keras_fits() == (keras[0] == "3")
+
+
 def test_tensorflow_itself_is_told_which_keras(monkeypatch):
     monkeypatch.delenv(machine.LEGACY_KERAS, raising=False)
     monkeypatch.delitem(sys.modules, "tensorflow")

@@ -243,6 +243,8 @@ def _private(space: Namespace, path: str, name: str) -> Any:
     owners: list[Any] = private_modules.homes(home) if home else []
     if home.startswith("contrib."):
         owners = [functools.reduce(getattr, home.split("."), top("contrib"))]
+    if home.startswith("tpudist."):
+        owners = [importlib.import_module(home)]
     for owner in owners:
         for today in names:
             if hasattr(owner, today):

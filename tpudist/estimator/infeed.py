@@ -302,6 +302,35 @@ class EndOfInputHook(_SessionRunHook):
             run_context.request_stop()
 
 
+class WholeBatchesHook(_SessionRunHook):
+    """Refuses a padded batch if a prediction has no row for each example.
+
+    Args:
+      num_rows: number of examples of the step that are not padding, a tensor.
+      predictions: of the batch of all replicas, padding included.
+      batch_size: number of examples of a batch, padding included.
+    """
+
+    def __init__(self, num_rows: Tensor, predictions: Nest, batch_size: int) -> None:
+        self._num_rows = num_rows
+        self._batch_size = batch_size
+        self._others = [
+            tensor
+            for tensor in nests.flatten(predictions)
+            if tensor.shape.as_list()[0] != batch_size
+        ]
+
+    def before_run(self, run_context: Any) -> Any:
+        """See the base class."""
+        return _train.SessionRunArgs(self._num_rows)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """See the base class."""
+        if self._others and 0 < run_values.results < self._batch_size:
+            seen = "the last batch has %d of %d examples" % (run_values.results, self._batch_size)
+            raise _without_rows(self._others[0], seen)
+
+
 def features_and_labels(element: Any) -> tuple[Nest, Nest]:
     """Splits what an input function or a dataset gives; labels may be None.
 
@@ -370,23 +399,35 @@ def queue_batches(tensors: Any) -> Callable[[], Nest]:
 def remove_padding(predictions: Nest, mask: Tensor) -> Nest:
     """Keeps those rows of the predictions of all replicas that are not padding.
 
+    A prediction with another number of rows, such as one of all words of a batch, is whole, or
+    empty for a batch of nothing but padding; `WholeBatchesHook` refuses batches in between.
+
     Args:
       predictions: a dictionary of tensors, or a tensor.
       mask: for each row whether it is an example of the user's.
 
     Raises:
-      ArgumentError: (a ValueError) a prediction without a row for each example.
+      ArgumentError: (a ValueError) a prediction without rows, or with an unknown number of them.
     """
+    some = tf.reduce_any(mask)
     batch_size = mask.shape.as_list()[0]
-    for tensor in nests.flatten(predictions):
-        if not tensor.shape.ndims or tensor.shape.as_list()[0] != batch_size:
-            raise ArgumentError(
-                "the prediction %s of shape %s" % (tensor.name, tensor.shape),
-                "a batch has %s examples, and the padding of the last batch is cut off by "
-                "rows" % batch_size,
-                "a tensor with a row for each example",
-            )
-    return nests.map_structure(lambda tensor: tf.boolean_mask(tensor, mask), predictions)
+
+    def kept(tensor: Tensor) -> Tensor:
+        rows = tensor.shape.as_list()[0] if tensor.shape.ndims else None
+        if rows is None:
+            raise _without_rows(tensor, "a batch has %d examples" % batch_size)
+        return tf.boolean_mask(tensor, mask if rows == batch_size else tf.fill([rows], some))
+
+    return nests.map_structure(kept, predictions)
+
+
+def _without_rows(tensor: Tensor, why: str) -> ArgumentError:
+    return ArgumentError(
+        "the prediction %s of shape %s" % (tensor.name, tensor.shape),
+        why + ", and the padding of the last batch is cut off by rows",
+        "a tensor with a row for each example, or batches without padding: "
+        "dataset.batch(params['batch_size'], drop_remainder=True)",
+    )
 
 
 def _split(nest: Nest, count: int, axis: int) -> list[Nest]:

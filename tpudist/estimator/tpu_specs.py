@@ -182,10 +182,13 @@ class ReplicatedModel:
             with tf.control_dependencies([tf.cond(num_rows > 0, send, tf.no_op)]):
                 num_rows = tf.identity(num_rows)
             hooks.append(outfeed.hook())
+        predictions = infeed.remove_padding(host["predictions"], host["mask"])
+        batch_size = host["mask"].shape.as_list()[0]
+        hooks.append(infeed.WholeBatchesHook(num_rows, host["predictions"], batch_size))
         hooks.append(infeed.EndOfInputHook(num_rows))
         return lookup.load("EstimatorSpec")(
             mode="infer",
-            predictions=infeed.remove_padding(host["predictions"], host["mask"]),
+            predictions=predictions,
             prediction_hooks=hooks + list(loop.spec.prediction_hooks or ()),
             scaffold=loop.scaffold(),
         )

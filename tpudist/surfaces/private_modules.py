@@ -84,7 +84,7 @@ _CONTEXT = _below("", {"contrib.distribute":
     "in_cross_replica_context"})
 
 #: {module: {name: its home}} of modules that are still there without the name, or whose
-#: names are in more modules than `MODULES` says.
+#: names are in more modules than `MODULES` says. What TensorFlow has nowhere is in tpudist.
 MEMBERS = {
     "python.data.ops.dataset_ops": _below("python.data.ops.", {"options": "Options"}),
     "python.data.util.nest": _below("python.data.util.", {"nest": "is_sequence=is_nested"}),
@@ -108,8 +108,11 @@ MEMBERS = {
         "ps_values": "AggregatingVariable",
         "values": "PerDevice=PerReplica SyncOnReadVariable=ReplicaLocalVariable "
                   "TowerLocalVariable=SyncOnReadVariable|ReplicaLocalVariable"}),
-    "python.eager.function": _below("python.eager.polymorphic_function.", {
-        "polymorphic_function": "Function", "concrete_function": "ConcreteFunction"}),
+    "python.eager.function": {
+        **_below("python.eager.polymorphic_function.", {
+            "polymorphic_function": "Function defun=function",
+            "concrete_function": "ConcreteFunction"}),
+        **_below("tpudist.core.", {"old_functions": "defun_with_attributes register"})},
     "python.eager.tape": _below("python.eager.", {
         "record": "VariableWatcher could_possibly_record record_operation "
                   "should_record_backprop stop_recording"}),
@@ -216,8 +219,8 @@ def private_names() -> dict[str, str]:
 def _words(module: str, name: str, instead: str) -> str:
     if instead.startswith("tensorflow."):
         instead += "." + name
-    elif not instead and name in MEMBERS.get(module, ()):
-        home, _, today = MEMBERS[module][name].partition(":")
+    home, _, today = MEMBERS.get(module, {}).get(name, "").partition(":")
+    if home and not instead and not home.startswith("tpudist."):
         instead = "tensorflow.%s.%s" % (home, today.partition("|")[0])
     if instead.startswith("tensorflow."):
         return instead + ", which is no public API either"

@@ -466,3 +466,16 @@ def is_in_a_graph_of_keras() -> bool:
             return True
         graph = graph.outer_graph
     return False
+
+
+@contextlib.contextmanager
+def inlined() -> Iterator[None]:
+    """Context manager: a tf.function called inside adds its ops to the current graph (r1.15).
+
+    Context: its call would be traced, not run eagerly, outside of this.
+    """
+    def_function.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        def_function.run_functions_eagerly(False)

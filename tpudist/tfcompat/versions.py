@@ -193,6 +193,10 @@ TRACE_ONCE = _since("2.4")
 #: was used, so that a trace that takes itself for replica 0 can serve every replica (1.14).
 TRACES_AS_FIRST = _since("1.14")
 
+#: ``tf.config`` can have tf.functions called as the Python functions that they are of (1.15:
+#: ``experimental_run_functions_eagerly``).
+FUNCTIONS_CAN_BE_INLINED = _since("1.15")
+
 #: A variable's policy says whether it is mirrored (2.4); before, its class does.
 HAS_VARIABLE_POLICIES = _since("2.4")
 

@@ -93,15 +93,40 @@ def test_a_gradient_passes_through_an_all_reduce(strategy):
     assert run(strategy, fn, tf.constant(1.0)) == [80.0, 160.0, 240.0, 320.0]
 
 
-@pytest.mark.parametrize("place", ["function", "cond", "while"])
+@traced_once
+def test_the_replicas_meet_inside_of_a_nested_function(strategy):
+    with strategy.scope():
+        counted = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
+
+    @tf.function
+    def count(x):
+        counted.assign_add(x)
+        return context().all_reduce(SUM, 2.0 * x)
+
+    # As on MirroredStrategy without the tf.function: 1+2+3+4, and twice that.
+    assert run(strategy, lambda: count(number() + 1.0) + counted) == [30.0] * CORES
+    assert not tf.config.functions_run_eagerly()
+
+
+@traced_once
+def test_a_nested_function_with_a_tensor_as_condition_is_no_place_to_meet(strategy):
+    @tf.function
+    def reduce(x):
+        if x > 1.0:
+            x = 2.0 * x
+        return context().all_reduce(SUM, x)
+
+    with pytest.raises(ContextError, match="merge_call.*nested @tf.function"):
+        run(strategy, lambda: reduce(number()))
+
+
+@pytest.mark.parametrize("place", ["cond", "while"])
 @traced_once
 def test_a_merge_cannot_happen_inside(strategy, place):
     def reduce():
         return context().all_reduce(SUM, number())
 
     def fn():
-        if place == "function":
-            return tf.function(reduce)()
         if place == "cond":
             return tf.cond(number() > 1.0, reduce, number)
         return tf.while_loop(lambda x: x < 10.0, lambda x: [reduce() + x], [tf.constant(0.0)])

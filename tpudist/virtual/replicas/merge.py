@@ -268,11 +268,15 @@ def _only_one(leaf: Any) -> Any:
     return parts[0] if parts else leaf
 
 
+class NestedMergeError(ContextError):
+    """A merge in a nested tf.function, loop or branch."""
+
+
 def check_place(graph: Graph) -> None:
     """Refuses a merge in a place where the trace cannot be cut into segments.
 
     Raises:
-      ContextError: `merge_call` in a nested tf.function, loop or branch.
+      NestedMergeError: (a ContextError) `merge_call` in a nested tf.function, loop or branch.
     """
     current = tf.compat.v1.get_default_graph()
     if current is not graph:
@@ -281,12 +285,12 @@ def check_place(graph: Graph) -> None:
 
 def refusal(place: Any) -> Any:
     """The error of a merge in a graph, branch or loop inside of a replica."""
-    return ContextError(
+    return NestedMergeError(
         "`merge_call` called while defining a new graph or a tf.function "
         "(%s), inside the function passed to `run`" % place,
         "all replicas meet in a merge_call (an all_reduce, an optimizer's "
         "apply_gradients, an assignment that aggregates), and the virtual TPU "
-        "cannot meet inside a nested @tf.function, tf.cond or tf.while_loop",
+        "cannot meet inside a tf.cond, a tf.while_loop, or a nested @tf.function with one",
         "take the @tf.function off the nested function, or move the call out "
         "of the branch or loop; loop over steps outside of `run`",
     )

@@ -47,8 +47,7 @@ def run(
     """
     explanation = explanations.Explanation(fn, extended._num_replicas_in_sync)
     while True:
-        program = Program(extended, explanation)
-        results = program.trace(functions.convert(fn), args, kwargs)
+        program, results = _traced(extended, explanation, fn, args, kwargs)
         for variable in _assigned_between_effects(program):
             splits.split(variable)
         splits.split_written(program.graph.get_operations())
@@ -62,6 +61,32 @@ def run(
             program.forget_lines()
             extended.explanations.append(explanation)
             return results
+
+
+def _traced(
+    extended: Extended,
+    explanation: Any,
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> tuple[Program, Any]:
+    """Returns (the trace of `fn`, what `fn` returned).
+
+    A nested ``tf.function`` in which the replicas meet is traced as a part of `fn`, because only
+    the trace of `fn` is cut into segments: a metric's ``update_state`` is often such a function.
+    """
+    program = Program(extended, explanation)
+    try:
+        return program, program.trace(functions.convert(fn), args, kwargs)
+    except merge.NestedMergeError as refused:
+        if not versions.FUNCTIONS_CAN_BE_INLINED:
+            raise
+        program = Program(extended, explanation)
+        try:
+            with functions.inlined():
+                return program, program.trace(functions.convert(fn), args, kwargs)
+        except TypeError:  # Of a Tensor as a condition: AutoGraph converts no inlined function.
+            raise refused from None
 
 
 class Program(function_graphs.Trace):
