@@ -39,6 +39,12 @@ _SAID = {
         PerReplicaUseError.WHY,
         PerReplicaUseError.INSTEAD,
     ),
+    re.compile("handle`? is not available outside the replica context"): ScriptError(
+        "a gradient, or an op, of a strategy's variable outside of a replica function",
+        "each replica has a copy of the variable, and none is meant there",
+        "strategy.run(train_step, args=(batch,)), in a tf.function; tf.convert_to_tensor(variable) "
+        "is its value anywhere",
+    ),
     re.compile(r"\breduce\(\) missing 1 required positional argument: 'axis'"): ScriptError(
         "strategy.reduce without an axis",
         "with one, the rows of each replica's value are reduced too, and there is no default",

@@ -142,17 +142,17 @@ def library(method: Method) -> Method:
 
 
 def clone(function: Any, python_function: Callable[..., Any]) -> Any:
-    """`function` (a ``tf.function``) with another body, same options."""
+    """`function` (a ``tf.function`` without a signature) with another body, same options."""
     if versions.HAS_FUNCTION_CLONE:
         return function._clone(python_function=python_function)
-    signature = (
-        function._function_spec.input_signature
-        if versions.HAS_FUNCTION
-        else function.input_signature
-    )
-    return def_function.function(
-        python_function, autograph=function._autograph, input_signature=signature
-    )
+    return def_function.function(python_function, autograph=function._autograph)
+
+
+def signature(function: Any) -> Any:
+    """The ``input_signature`` of a ``tf.function``, a tuple; None if it has none."""
+    if versions.HAS_FUNCTION_CLONE:
+        return function.input_signature
+    return function._function_spec.input_signature
 
 
 def convert(fn: Callable[..., Any]) -> Any:

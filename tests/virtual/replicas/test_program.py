@@ -6,6 +6,7 @@ import weakref
 import pytest
 import tensorflow as tf
 
+from tests.helpers.generations import second_generation
 from tpudist.core.system import cluster
 from tpudist.errors import ContextError
 from tpudist.tfcompat import versions
@@ -106,6 +107,32 @@ def test_the_replicas_meet_inside_of_a_nested_function(strategy):
     # As on MirroredStrategy without the tf.function: 1+2+3+4, and twice that.
     assert run(strategy, lambda: count(number() + 1.0) + counted) == [30.0] * CORES
     assert not tf.config.functions_run_eagerly()
+
+
+@second_generation
+def test_the_signature_of_the_replica_function_is_that_of_a_replica(strategy):
+    with strategy.scope():
+        total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
+    traces = []
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.float32)])
+    def replica(x, factor):
+        traces.append(x)
+        total.assign_add(factor * tf.reduce_sum(x))
+        return factor * x
+
+    def numbers(context):
+        return tf.constant([1.0, 2.0]) * context.replica_id_in_sync_group
+
+    values = strategy.experimental_distribute_values_from_function(numbers)
+    for factor in (2.0, 3.0):
+        results = strategy.experimental_run_v2(replica, args=(values, factor))
+        parts = strategy.experimental_local_results(results)
+        assert [part.numpy().tolist() for part in parts] == [
+            [factor * i, 2 * factor * i] for i in range(CORES)
+        ]
+    assert total.numpy() == (2.0 + 3.0) * 3 * sum(range(CORES))
+    assert len(traces) <= CORES  # a number is no constant of the trace
 
 
 @traced_once

@@ -13,6 +13,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING
 
+import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, nests, versions
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 #: {extended: {function: {owner of a bound method, or function: wrapper}}}
 _wrappers: Any = weakref.WeakKeyDictionary()
 
+
+#: What a ``tf.function`` would take as a constant of its trace.
+_NUMBERS = (bool, int, float, np.ndarray, np.generic)
 
 #: Functions that are called with the arguments of :func:`call_for_each_replica`
 #: after the replicas have been traced or executed.
@@ -65,7 +69,7 @@ def call_for_each_replica(
     eager = tf.executing_eagerly() and not op_by_op
     if versions.HAS_FUNCTION and (functions.is_function(fn) or eager):
         args, kwargs = nests.map_structure(
-            lambda leaf: _into_function(extended, leaf), (tuple(args), kwargs)
+            lambda leaf: _into_function(extended, leaf), (_of_signature(fn, args), kwargs)
         )
         return wrapper(extended, fn)(*args, **kwargs)
     if substitutes:
@@ -137,9 +141,26 @@ def _wrap(extended: Extended, fn: Callable[..., Any]) -> Any:
         results = extended.call_for_each_replica(functions.convert(replica_function), args, kwargs)
         return nests.map_structure(lambda leaf: _out_of_function(extended, leaf), results)
 
-    if functions.is_function(fn):
+    # A signature is of one replica's arguments, not of per-replica values.
+    if functions.is_function(fn) and functions.signature(fn) is None:
         return functions.clone(fn, for_each_replica)
     return tf.function(for_each_replica)
+
+
+def _of_signature(fn: Any, args: Sequence[Any]) -> tuple[Any, ...]:
+    """Converts numbers and arrays to the tensors that the signature of a ``tf.function`` asks for.
+
+    So they are arguments of its trace, and no constants.
+    """
+    signature = functions.signature(fn) if functions.is_function(fn) else None
+    specs, leaves = nests.flatten(signature), nests.flatten(tuple(args))
+    if signature is None or len(specs) != len(leaves):
+        return tuple(args)
+    tensors = [
+        tf.constant(leaf, spec.dtype) if isinstance(leaf, _NUMBERS) else leaf
+        for spec, leaf in zip(specs, leaves)
+    ]
+    return tuple(nests.pack_sequence_as(tuple(args), tensors))
 
 
 def _into_function(extended: Extended, leaf: Any) -> Any:
