@@ -312,7 +312,7 @@ def deliver(value: Any, receive: Callable[..., Any]) -> None:
 
 
 def spread(strategy: Strategy, value: Any) -> list[Any]:
-    """Splits a nest with distributed leaves: a list with a nest for each replica of this process."""
+    """Splits a nest with distributed leaves into one nest for each replica of this process."""
     return [
         nests.map_structure(
             lambda leaf, i=i: (
