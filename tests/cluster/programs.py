@@ -218,3 +218,24 @@ with distribution.scope():
         print("weight %.9f" % weight)
 """
 )
+
+#: Files of Keras whose names say which worker wrote them.
+KERAS_FILES = (
+    START
+    + """
+import json
+import os
+
+number = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(5,))])
+    model.compile("sgd", "mse")
+dataset = tf.data.Dataset.from_tensor_slices((xs, ys)).batch(16)
+best = tf.keras.callbacks.ModelCheckpoint("best-%d.h5" % number)
+model.fit(dataset, verbose=0, callbacks=[best])
+model.save("model-%d.h5" % number)
+model.save("model-%d.keras" % number)
+model.save_weights("weights-%d.h5" % number)
+print("sum %.9f" % tf.keras.models.load_model("model-0.h5").get_weights()[0].sum())
+"""
+)

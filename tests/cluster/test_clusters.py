@@ -130,6 +130,12 @@ def test_variables_that_part_are_told(run):
     assert "step 7" in done.stdout and "step 8" not in done.stdout  # the ninth call of run
 
 
+def test_the_chief_alone_writes_files_of_keras(run, tmp_path):
+    numbers(run(programs.KERAS_FILES, workers=2, cores=2))
+    files = sorted(path.name for path in tmp_path.iterdir() if path.name != "train.py")
+    assert files == ["best-0.h5", "model-0.h5", "model-0.keras", "weights-0.h5"]
+
+
 @pytest.mark.parametrize(
     "script, message",
     [

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def by_the_chief() -> Iterator[None]:
     """Context manager: on other workers, TensorFlow writes into a folder that is deleted after.
 
-    Checkpoints, summaries and SavedModels are; what Python or another package writes is not.
+    Checkpoints, summaries, SavedModels, and the HDF5 and ``.keras`` files of Keras are; what Python
+    or another package writes is not.
     """
     if tasks.own().is_chief:
         yield
@@ -51,11 +52,16 @@ def _elsewhere(
 ) -> Callable[..., Any]:
     """A function of TensorFlow's that writes to one of `names`, whatever path it is given."""
     signature = inspect.signature(native)
+    reads = "r" if "mode" in signature.parameters else ""
 
     @functools.wraps(native)
     def write(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
-        asked, bound.arguments[parameter] = bound.arguments[parameter], next(names)
+        asked = bound.arguments[parameter]
+        if bound.arguments.get("mode", reads).startswith("r") or hasattr(asked, "write"):
+            return native(*args, **kwargs)
+        kind = os.path.splitext(asked)[1] if isinstance(asked, (str, os.PathLike)) else ""
+        bound.arguments[parameter] = next(names) + kind
         result = native(*bound.args, **bound.kwargs)
         return asked if parameter == "file_prefix" else result  # the path of what was written
 

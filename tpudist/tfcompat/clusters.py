@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import keras_packages, versions
 
 if TYPE_CHECKING:
     import types
@@ -121,15 +121,22 @@ def _configure(resolver: Any) -> None:
 
 
 def writers() -> list[tuple[Any, str, str]]:
-    """[(module or class, name, parameter that is a path)] of all that writes TensorFlow's files.
+    """[(module or class, name, parameter that is a path)] of all that writes files of TensorFlow's
+    and Keras'.
 
-    What has no such parameter keeps the list of checkpoints, or deletes old ones.
+    What has no such parameter keeps the list of checkpoints, or deletes old ones. HDF5 files are
+    Keras' own as well as those of a program that calls h5py.
     """
+    import h5py
     from tensorflow.python.checkpoint import checkpoint, checkpoint_management
     from tensorflow.python.ops import gen_summary_ops
     from tensorflow.python.saved_model import save
 
+    keras = keras_packages.saving_module()
+    of_keras = [] if keras is None else ["save_model", "save_weights_only"]
     return [
+        (h5py.File, "__init__", "name"),
+        *((keras, name, "filepath") for name in of_keras),
         (checkpoint.TrackableSaver, "save", "file_prefix"),
         (checkpoint_management, "update_checkpoint_state_internal", ""),
         (checkpoint_management, "_delete_file_if_exists", ""),

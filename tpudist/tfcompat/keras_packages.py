@@ -140,6 +140,12 @@ def private_homes(dotted: str) -> list[ModuleType]:
     return [each for each in dict.fromkeys(found) if each is not None]
 
 
+def saving_module() -> ModuleType | None:
+    """The module whose ``save_model`` and ``save_weights_only`` write ``.keras`` files, if any."""
+    module: ModuleType | None = _import_or_none(_package() + ".src.saving.saving_lib")
+    return module
+
+
 def _import_or_none(name: str) -> Any:
     try:
         return importlib.import_module(name)
