@@ -253,4 +253,14 @@ TEXT = {
         needs="google-research/bert in its folder",
         clones="google-research/bert",
     ),
+    "Tensor2Tensor, t2t_trainer": _program(
+        "tensorflow/tensor2tensor",
+        "2020-06-01",
+        "tensor2tensor/bin/t2t_trainer.py",
+        "--generate_data --problem=algorithmic_reverse_binary40_test --model=transformer "
+        "--hparams_set=transformer_tiny --hparams=batch_size=16,max_length=64 --use_tpu "
+        "--cloud_tpu_name=any --data_dir={out}/data --tmp_dir={out}/tmp --output_dir={out}/model "
+        "--train_steps=4 --iterations_per_loop=2 --eval_steps=1 --schedule=train",
+        needs="gym 0.14 and dopamine-rl",
+    ),
 }

@@ -102,6 +102,7 @@ PROGRAMS2 = {
             '"/tmp/': 'os.environ["HOME"] + "/',
             "import tensorflow_datasets": "import os, tensorflow_datasets",
         },
+        not_for="1.15 2.2",
         needs="tensorflow_hub",
     ),
     # tensorflow/tpu.

@@ -107,6 +107,7 @@ def _names(module: str, target: str, names: str) -> dict[str, str]:
 WRITTEN = {
     **_names("contrib.training", "hyperparameters", "HParams parse_values"),
     **_names("contrib.learn", "hyperparameters", "ModeKeys"),
+    **_names("contrib.learn.monitors", "monitors", "replace_monitors_with_hooks"),
     **_names("contrib.data", "datasets",
              "batch_and_drop_remainder padded_batch_and_drop_remainder sliding_window_batch"),
     **_names("contrib.opt", "optimizers",
@@ -124,6 +125,7 @@ LEADS = {
     "contrib.autograph": "autograph",
     "contrib.checkpoint.Checkpointable": "python.training.tracking.tracking.AutoTrackable",
     "contrib.checkpoint.NoDependency": "python.training.tracking.data_structures.NoDependency",
+    "contrib.framework.get_name_scope": "python.framework.ops.get_name_scope",
     "contrib.data.CsvDataset": "data.experimental.CsvDataset",
     "contrib.data.RandomDataset": "data.experimental.RandomDataset",
     "contrib.data.Reducer": "data.experimental.Reducer",
