@@ -57,6 +57,14 @@ def _suppressed(x):
     return tf.image.non_max_suppression(tf.ones([4, 4]), x, 3)
 
 
+def _branch_gradient(x):
+    """Its branches need different values again: TensorFlow makes optional ones of them."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.cond(x[0] > 0, lambda: tf.sin(x) * tf.exp(x), lambda: x)
+    return tape.gradient(y, x)
+
+
 #: {case: (function, the types of ops that are told, None for no line)}
 CASES = {
     "py_function": (lambda x: tf.py_function(lambda a: a * 2, [x], tf.float32), "EagerPyFunc"),
@@ -93,6 +101,7 @@ CASES = {
     "float64_svd": (lambda x: tf.linalg.svd(tf.linalg.diag(tf.cast(x, tf.float64)))[0], None),
     "shape_of_a_tensor": (lambda x: tf.reshape(x, [tf.shape(x)[0] // 2, -1]), None),
     "assertion": (_asserted, None),
+    "branch_gradient": (_branch_gradient, None),
     "unused_string": (lambda x: (tf.strings.as_string(x), x)[1], None),
 }
 

@@ -5,6 +5,9 @@ Nothing is told of what native TPUs do not run on the TPU:
 * ops that nothing needs: no result, and no op with an effect. They are pruned.
 * what is built in ``tpu.outside_compilation``: the host runs it
   (tensorflow/python/tpu/tpu_replication.py).
+* ops of optional values, by which a branch hands its gradient what it needs, both branches the
+  same: for XLA, TensorFlow makes zeros instead (``_make_intermediates_match_xla`` of
+  tensorflow/python/ops/cond_v2.py).
 * ops that a TPU drops: ``Assert``, whose XLA kernel does nothing, and those of TensorFlow 1's
   summaries and ``tf.Print`` (``_UNSUPPORTED_OPS`` of the same file: a warning, no error).
 * from 2.4 on, if the program has set soft device placement, every op without a kernel: the host
@@ -34,6 +37,12 @@ _DROPPED = frozenset(
     "Assert AudioSummary AudioSummaryV2 HistogramSummary ImageSummary MergeSummary Print "
     "ScalarSummary TensorSummary TensorSummaryV2".split()
 )
+
+#: Ops that TensorFlow makes for the gradients of branches, but not for XLA.
+_OF_GRADIENTS = frozenset(
+    "OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone".split()
+)
+_NO_CAUSE = _DROPPED | _OF_GRADIENTS
 
 #: Ops whose strings are no cause: where they come from, or go to, is.
 _PASS_STRINGS = frozenset("Const Identity IdentityN Placeholder PlaceholderWithDefault".split())
@@ -139,7 +148,7 @@ class _Finder:
         """Returns (why, instead) if a TPU refuses an op, else None."""
         kind = op.type
         dtypes = {tensor.dtype.base_dtype.name for tensor in op.outputs}
-        if kind in self._table.refused and kind not in _DROPPED:
+        if kind in self._table.refused and kind not in _NO_CAUSE:
             strings = "string" in dtypes or any(each.dtype == tf.string for each in op.inputs)
             return None if self._host_helps else table.advice(kind, strings)
         if not dtypes <= self._table.dtypes:
