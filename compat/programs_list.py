@@ -265,5 +265,12 @@ PROGRAMS = {
         "--summary_steps=2 --shuffle_buffer_size=64 --filter_amount=1.0",
         needs="google-cloud-bigtable and sgf",
     ),
+    "AdaNet, tpu_estimator_test": _program(
+        "tensorflow/adanet",
+        "2020-10-01",
+        "adanet/core/tpu_estimator_test.py",
+        not_for="2.21",
+        needs="tensorflow_estimator, whose last release is 2.15",
+    ),
     **PROGRAMS2,
 }

@@ -160,7 +160,10 @@ PROGRAMS2 = {
         path="src",
     ),
     "Sonnet 2, conformance, distribute_test": _program(
-        "google-deepmind/sonnet", "2020-12-01", "sonnet/src/conformance/distribute_test.py"
+        "google-deepmind/sonnet",
+        "2020-12-01",
+        "sonnet/src/conformance/distribute_test.py",
+        not_for="1.15",
     ),
     "TF-GAN, tpu_gan_estimator_test": _program(
         "tensorflow/gan", "2020-06-01", "tensorflow_gan/python/estimator/tpu_gan_estimator_test.py"
