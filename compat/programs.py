@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-from compat import programs_data, programs_data2
+from compat import programs_data, programs_data2, programs_equal_page
 from compat.programs_list import PROGRAMS, STEADY_LINES, SUMMED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -252,12 +252,13 @@ def page(found):
     )
     with open(os.path.join(HERE, "programs_head.md"), encoding="utf-8") as file:
         head = file.read()
-    return "%s\n%s\n\n%s\n\n## What the others said last\n\n%s\n\n%s" % (
+    return "%s\n%s\n\n%s\n\n## What the others said last\n\n%s\n\n%s\n%s" % (
         head,
         "%s\nRun to their end: %s." % (_whole(found), tally),
         "\n".join(rows),
         "\n".join(notes) or "Nothing.",
         _equal(),
+        programs_equal_page.sections(),
     )
 
 
