@@ -59,7 +59,12 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
         "Everything after the script belongs to the script.",
     )
     _add_program(verb)
+    _add_steps(verb)
     _add_compiler(verb)
+    verb.add_argument(
+        "-m", dest="module", metavar="MODULE", help="run a module by its name, as python -m does"
+    )
+    verb.add_argument("script", nargs="?", help="the script's path")
     return verb
 
 
@@ -98,6 +103,10 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
         metavar="PACKAGE",
         help="a package, or a module, that is to have the installed TensorFlow; may be given again",
     )
+
+
+def _add_steps(verb: argparse.ArgumentParser) -> None:
+    """What is done with the steps that it runs."""
     told = (
         "after the script, tell what the virtual cores of each step do together, and why not, what "
         "a TPU would refuse, and what to type next; --json and --html write it too"
@@ -121,10 +130,6 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
         "and end with an error if one differs"
     )
     verb.add_argument("--check-replicas", type=int, metavar="N", help=told)
-    verb.add_argument(
-        "-m", dest="module", metavar="MODULE", help="run a module by its name, as python -m does"
-    )
-    verb.add_argument("script", nargs="?", help="the script's path")
 
 
 def _add_compile(verbs: _Verbs) -> argparse.ArgumentParser:
