@@ -125,10 +125,7 @@ def _add_steps(verb: argparse.ArgumentParser) -> None:
         help="with --compile: trace replica functions and run none, they return zeros; the "
         "script ends when each of its calls that run replicas has been traced",
     )
-    told = (
-        "on a cluster, compare the variables of all workers in the first step and in every N-th, "
-        "and end with an error if one differs"
-    )
+    told = "on a cluster, compare the workers' variables after the first step and every N-th"
     verb.add_argument("--check-replicas", type=int, metavar="N", help=told)
 
 

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.engine JSON
 
-The JSON object has ``engine`` (plain, virtual, mirrored, mirrored_one),
-``cores``, ``model``, ``batch`` (the global one) and the model's own options.
+The JSON object has ``engine`` (plain, virtual, cpus, mirrored, mirrored_one), ``cores``,
+``model``, ``batch`` (the global one), ``seed`` (of all, or none) and the model's own options.
 Then each line on standard input is a command: ``first`` (the first step, with
 trace), ``steps N``. Each answer is a line ``@`` and a JSON object: ``seconds`` and
 ``cpu`` (of all threads), per step, and ``peak``, the bytes of resident memory that
@@ -25,10 +25,10 @@ def make_strategy(engine, cores):
     """The strategy of an engine, None for plain TensorFlow."""
     if engine == "plain":
         return None
-    if engine == "virtual":
+    if engine in ("virtual", "cpus"):
         from tpudist import v2_2
 
-        return v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual:%d" % cores))
+        return v2_2.TPUStrategy(v2_2.TPUClusterResolver("%s:%d" % (engine, cores)))
     cpu = tf.config.experimental.list_physical_devices("CPU")[0]
     tf.config.experimental.set_virtual_device_configuration(
         cpu, [tf.config.experimental.VirtualDeviceConfiguration()] * cores
@@ -48,6 +48,8 @@ class Training:
 
     def __init__(self, options):
         self._strategy = make_strategy(options["engine"], options["cores"])
+        if "seed" in options:
+            tf.keras.utils.set_random_seed(options["seed"])
         tf.function(lambda x: x + 1)(tf.constant(1))
         self._before = peak()
         kind, size = {**models.MODELS, **nets.NETS}[options["model"]], options["batch"]

@@ -95,6 +95,30 @@ def step_time_on_a_gpu(sizes):
     return [Figure(what % (sizes.batch, sizes.cores), measured, "", None)]
 
 
+def cpus_as_cores(sizes):
+    """The same net with logical CPUs as cores, over TensorFlow's own strategy on the same CPUs."""
+    firsts, steps = collections.defaultdict(list), collections.defaultdict(list)
+    options = dict(cores=sizes.cores, model="cnn", batch=sizes.batch)
+    for _ in range(sizes.repeats):
+        with contextlib.ExitStack() as stack:
+            running = {
+                name: stack.enter_context(processes.Engine(name, **options))
+                for name in ("cpus", "mirrored_one")
+            }
+            for name, engine in running.items():
+                firsts[name].append(engine.first()["cpu"])
+            for _ in range(sizes.repeats):
+                for name, engine in running.items():
+                    steps[name].append(engine.steps(sizes.steps)["cpu"])
+    what = "CPU time of %%s of the examples' CNN: cpus:%d / MirroredStrategy, ReductionToOneDevice"
+    what %= sizes.cores
+    first = min(firsts["cpus"]) / min(firsts["mirrored_one"])
+    return [
+        Figure(what % "a step", _ratio(steps["cpus"], steps["mirrored_one"]), "", 1.02),
+        Figure(what % "the first step", first, "", 1.1),
+    ]
+
+
 def _ratio(numerators, denominators):
     return statistics.median(top / bottom for top, bottom in zip(numerators, denominators))
 
@@ -331,6 +355,7 @@ ROWS = collections.OrderedDict(
     [
         ("step_time", step_time),
         ("step_time_on_a_gpu", step_time_on_a_gpu),
+        ("cpus_as_cores", cpus_as_cores),
         ("memory", memory),
         ("first_step", first_step),
         ("pods", of_pods),

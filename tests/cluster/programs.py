@@ -239,3 +239,74 @@ model.save_weights("weights-%d.h5" % number)
 print("sum %.9f" % tf.keras.models.load_model("model-0.h5").get_weights()[0].sum())
 """
 )
+
+#: A small encoder of words as BERT is one, by TPUEstimator in loops of five steps.
+ESTIMATOR = """
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+WORDS, LENGTH, WIDTH, HEADS = 50, 12, 16, 4
+
+
+def dense(x, width, name, activation=None):
+    start = tf.truncated_normal_initializer(stddev=0.2, seed=3)
+    return tf.layers.dense(x, width, activation, kernel_initializer=start, name=name)
+
+
+def normalized(x):
+    mean, variance = tf.nn.moments(x, [-1], keep_dims=True)
+    return (x - mean) * tf.rsqrt(variance + 1e-6)
+
+
+def split(x):
+    return tf.transpose(tf.reshape(x, [-1, LENGTH, HEADS, WIDTH // HEADS]), [0, 2, 1, 3])
+
+
+def model_fn(features, labels, mode, params):
+    start = tf.truncated_normal_initializer(stddev=0.2, seed=3)
+    table = tf.get_variable("words", [WORDS, WIDTH], initializer=start)
+    x = tf.gather(table, features["ids"]) + tf.get_variable(
+        "places", [LENGTH, WIDTH], initializer=start
+    )
+    for layer in range(2):
+        with tf.variable_scope("layer_%d" % layer):
+            query, key, value = [split(dense(x, WIDTH, name)) for name in "qkv"]
+            scores = tf.nn.softmax(tf.matmul(query, key, transpose_b=True) * 0.5)
+            heads = tf.transpose(tf.matmul(scores, value), [0, 2, 1, 3])
+            heads = dense(tf.reshape(heads, [-1, LENGTH, WIDTH]), WIDTH, "out")
+            x = normalized(x + heads)
+            inner = dense(dense(x, 4 * WIDTH, "wide", tf.nn.relu), WIDTH, "narrow")
+            x = normalized(x + inner)
+    logits = tf.matmul(tf.reshape(x, [-1, WIDTH]), table, transpose_b=True)
+    loss = tf.reduce_mean(
+        tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=tf.reshape(labels, [-1]), logits=logits
+        )
+    )
+    optimizer = tf.contrib.tpu.CrossShardOptimizer(tf.train.AdamOptimizer(0.01))
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn(params):
+    ids = np.random.RandomState(0).randint(WORDS, size=[128, LENGTH]).astype("int32")
+    dataset = tf.data.Dataset.from_tensor_slices(({"ids": ids}, (ids * 7 + 1) % WORDS))
+    return dataset.repeat().batch(params["batch_size"], drop_remainder=True)
+
+
+estimator = tf.contrib.tpu.TPUEstimator(
+    model_fn,
+    config=tf.contrib.tpu.RunConfig(
+        cluster=tf.contrib.cluster_resolver.TPUClusterResolver("a"),
+        model_dir=tempfile.mkdtemp(),
+        tpu_config=tf.contrib.tpu.TPUConfig(iterations_per_loop=5),
+    ),
+    train_batch_size=32,
+)
+estimator.train(input_fn, steps=20)
+for name in sorted(estimator.get_variable_names()):
+    if "Adam" not in name and "/k/bias" not in name:  # its gradient is rounding, and nothing else
+        print(name, "%.9f" % np.abs(estimator.get_variable_value(name)).mean())
+"""

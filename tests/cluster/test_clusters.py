@@ -63,6 +63,8 @@ def agree(one, other):
         ("STEPS", 0, 8),
         ("TOWERS", 2, 4),
         ("LOOP", 2, 4),
+        pytest.param("ESTIMATOR", 0, 8, marks=pytest.mark.proof),
+        pytest.param("KERAS", 0, 8, marks=pytest.mark.proof),
         pytest.param("KERAS", 2, 4, marks=pytest.mark.proof),
         pytest.param("STEPS", 4, 2, marks=pytest.mark.proof),
         pytest.param("STEPS", 2, 1, marks=pytest.mark.proof),
