@@ -3,6 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
+from tests.helpers import cores
 from tpudist.contrib.tpu import CrossShardOptimizer
 from tpudist.core.system.cluster import TPUClusterResolver
 from tpudist.estimator import export, tpu
@@ -96,7 +97,7 @@ def estimator(folder, model_fn=model_fn, tpu_name="virtual:8", per_loop=4, **opt
     return tpu.TPUEstimator(
         model_fn=model_fn,
         config=tpu.RunConfig(
-            cluster=TPUClusterResolver(tpu_name),
+            cluster=TPUClusterResolver(cores.named(tpu_name)),
             model_dir=str(folder),
             tpu_config=tpu.TPUConfig(iterations_per_loop=per_loop, **tpu_config),
             **config,

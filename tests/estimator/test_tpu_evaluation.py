@@ -32,6 +32,18 @@ def test_metrics_are_over_the_global_batch(trained):
     assert results["global_step"] == 4
 
 
+def test_a_model_function_that_always_makes_the_train_op_trains_in_no_evaluation(trained):
+    def model_fn(features, labels, mode, params):
+        spec = harness.model_fn(features, labels, "train", params)
+        return spec if mode == "train" else tpu.TPUEstimatorSpec(mode, loss=spec.loss)
+
+    est = harness.estimator(trained.model_dir, model_fn)
+    expected = trained.evaluate(harness.input_fn, steps=4)
+    for _ in range(2):
+        results = est.evaluate(harness.input_fn, steps=4)
+        np.testing.assert_allclose(results["loss"], expected["loss"], rtol=1e-5)
+
+
 @pytest.mark.parametrize("options", [{"use_tpu": False}, {"eval_on_tpu": False}])
 def test_metrics_are_the_same_without_a_tpu(trained, options):
     def model_fn(features, labels, mode, params):

@@ -20,7 +20,7 @@ from tpudist.core.input import per_replica_datasets
 from tpudist.tfcompat import devices, distributed, functions, values_by_device
 from tpudist.virtual import device_loop, named_slice
 from tpudist.virtual.replicas import replicate
-from tpudist.virtual.trace import function_graphs
+from tpudist.virtual.trace import dependencies, function_graphs
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator, Mapping, Sequence
@@ -61,6 +61,9 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     #: Whether distributed values give the copy of a device, as those of contrib do.
     finds_by_device = False
 
+    #: Whether a step runs only what its results need (see `VirtualExtended.runs_as_session`).
+    runs_as_session = False
+
     def explain(self) -> str:
         """Says how step functions are computed (see `VirtualExtended.explain`)."""
         return "TensorFlow's mirrored strategy computes each replica on a device of its own: %s" % (
@@ -90,7 +93,13 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         if not tf.executing_eagerly():
             self._numbers = self._numbers or replica_numbers.ReplicaNumbers(self)
             fn = self._numbers.numbered(fn)
-        return super()._call_for_each_replica(fn, args, kwargs)
+        if not self.runs_as_session:
+            return super()._call_for_each_replica(fn, args, kwargs)
+        graph = tf.compat.v1.get_default_graph()
+        start = len(graph.get_operations())
+        results = super()._call_for_each_replica(fn, args, kwargs)
+        dependencies.prune_ops(graph, graph.get_operations()[start:], results)
+        return results
 
     def _experimental_run_steps_on_iterator(
         self, fn: Callable[..., Any], iterator: Any, iterations: Any, initial_values: Any = None
