@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.core.computations import virtual_computations
-from tpudist.errors import ArgumentError
+from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, tpu
 from tpudist.virtual.trace import function_graphs
 
@@ -151,7 +151,16 @@ def _without_strategy(extended: Extended, names: Any) -> Iterator[Any]:
     Args:
       extended: the `VirtualExtended` on whose device the slots are.
       names: the variable scope that names are looked up in.
+
+    Raises:
+      ContextError: (a RuntimeError) each core has a copy of the variables on a device of its own.
     """
+    if extended.system.kind is not None:
+        raise ContextError(
+            "an optimizer with an apply_gradients of its own, on %s" % extended.system.name,
+            "it changes each variable once, and every device has a copy",
+            "--tpu virtual:%d" % extended.system.cores,
+        )
 
     def create(unused_next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         arguments = {name: kwargs[name] for name in _ARGUMENTS if kwargs.get(name) is not None}
