@@ -9,13 +9,13 @@ from tests.tools.compile import harness, memory_models
 from tpudist import machine
 from tpudist.virtual import explanations
 
-pytestmark = [second_generation, harness.lowers_here]
+pytestmark = [pytest.mark.slow, second_generation, harness.lowers_here]
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        pytest.param(name, marks=pytest.mark.slow if name == "mlp" else pytest.mark.proof)
+        pytest.param(name, marks=() if name == "mlp" else pytest.mark.proof)
         for name in memory_models.MODELS
     ],
 )
