@@ -235,8 +235,8 @@ best = tf.keras.callbacks.ModelCheckpoint("best-%d.h5" % number)
 model.fit(dataset, verbose=0, callbacks=[best])
 model.save("model-%d.h5" % number)
 model.save("model-%d.keras" % number)
-model.save_weights("weights-%d.h5" % number)
-print("sum %.9f" % tf.keras.models.load_model("model-0.h5").get_weights()[0].sum())
+model.save_weights("kernel-%d.weights.h5" % number)
+print("sum %.9f" % tf.keras.models.load_model("model-0.h5", compile=False).get_weights()[0].sum())
 """
 )
 

@@ -135,7 +135,7 @@ def test_variables_that_part_are_told(run):
 def test_the_chief_alone_writes_files_of_keras(run, tmp_path):
     numbers(run(programs.KERAS_FILES, workers=2, cores=2))
     files = sorted(path.name for path in tmp_path.iterdir() if path.name != "train.py")
-    assert files == ["best-0.h5", "model-0.h5", "model-0.keras", "weights-0.h5"]
+    assert files == ["best-0.h5", "kernel-0.weights.h5", "model-0.h5", "model-0.keras"]
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,15 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         self.cores = [here + name for name in names]
         self.host = here + "/device:CPU:0"
         self._check = ReplicaCheck.asked_for(self)
+        self._made_while_traced: list[Any] = []
 
     def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
         """Makes a variable in eager mode: the chief's value is sent to the other workers."""
+        is_traced = not tf.executing_eagerly()
         with tf.init_scope():
             variable = super()._create_variable(next_creator, **kwargs)
+        if is_traced and distributed.is_mirrored(variable):
+            self._made_while_traced.append(variable)
         if self._check is not None:
             self._check.watch(variable)
         return variable
@@ -67,9 +71,22 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         number = tasks.own().number
         with random_seeds.eager_numbers_of(number) if at_once else contextlib.nullcontext():
             results = super()._call_for_each_replica(fn, args, kwargs)
+        self._restore_all_copies()
         if self._check is not None and not functions.is_function(fn):  # its trace checks
             self._check.after_step()
         return results
+
+    def _restore_all_copies(self) -> None:
+        """Gives all copies of new variables the first one's value.
+
+        A checkpoint that waited for a variable, as for an optimizer's slot, is read by the replica
+        that makes it, while no step has run yet.
+        """
+        while self._made_while_traced and not tf.executing_eagerly():
+            first, *others = distributed.components(self._made_while_traced.pop())
+            with tf.init_scope():
+                for copy in others:
+                    copy.assign(first.read_value())
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
         """Reduces a tensor over the workers where it is that of each worker's only replica.

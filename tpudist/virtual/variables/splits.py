@@ -121,6 +121,8 @@ def update_once(
         variable._update_cross_replica(update_fn, value, **kwargs)
 
     trace.merge(merge_fn, (value,), {})
+    if tf.executing_eagerly():  # in tf.init_scope, where it is done at once
+        return True, variable
     trace.merges[-1].assigned = variable
     op = tf.no_op()
     if not kwargs.get("read_value", True):
