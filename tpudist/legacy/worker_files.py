@@ -60,8 +60,9 @@ def _elsewhere(
         asked = bound.arguments[parameter]
         if bound.arguments.get("mode", reads).startswith("r") or hasattr(asked, "write"):
             return native(*args, **kwargs)
-        kind = os.path.splitext(asked)[1] if isinstance(asked, (str, os.PathLike)) else ""
-        bound.arguments[parameter] = next(names) + kind
+        asks_by_name = isinstance(asked, (str, os.PathLike))  # Keras reads its end: .weights.h5
+        end = "-" + os.path.basename(asked) if asks_by_name else ""
+        bound.arguments[parameter] = next(names) + end
         result = native(*bound.args, **bound.kwargs)
         return asked if parameter == "file_prefix" else result  # the path of what was written
 
