@@ -318,6 +318,19 @@ def parsed(parser, arguments):
     return options
 
 
+def keep(path, name, result):
+    """Adds a result to those of a file; returns all of them, {name: result}."""
+    found = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    found[name] = result
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(found, file, indent=1)
+        file.write("\n")
+    return found
+
+
 def write_page():
     """Makes the page of all results."""
     with open(PAGE, "w", encoding="utf-8") as file:

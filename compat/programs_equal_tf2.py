@@ -171,14 +171,7 @@ def main(arguments):
     for name in options.only or LINES:
         result = run(name, options.mirrors, options.work)
         print("%s: %s" % (name, json.dumps(result)), flush=True)
-        found = {}
-        if os.path.exists(RESULTS_2):
-            with open(RESULTS_2, encoding="utf-8") as file:
-                found = json.load(file)
-        found[name] = result
-        with open(RESULTS_2, "w", encoding="utf-8") as file:
-            json.dump({each: found[each] for each in LINES if each in found}, file, indent=1)
-            file.write("\n")
+        programs.keep(RESULTS_2, name, result)
     programs.write_page()
 
 

@@ -244,14 +244,7 @@ def main(arguments):
     for name in options.only or PROGRAMS:
         result = run(name, options.mirrors, options.work)
         print("%s: %s" % (name, json.dumps(result)), flush=True)
-        found = {}
-        if os.path.exists(RESULTS):
-            with open(RESULTS, encoding="utf-8") as file:
-                found = json.load(file)
-        found[name] = result
-        with open(RESULTS, "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
-            file.write("\n")
+        found = programs.keep(RESULTS, name, result)
         write_page({name: found[name] for name in PROGRAMS if name in found})
         if is_silent_fault(result):
             wrong.append(name)

@@ -13,6 +13,22 @@ _LAYERS, _WIDTH, _HEADS, _WORDS = 12, 768, 12, 30522
 _UNITS, _FEATURES, _CLASSES = 512, 128, 10
 
 
+def training_step(model, optimizer):
+    """A replica function: one training step of a model that ends in logits; returns the loss."""
+
+    def step(given, wanted):
+        with tf.GradientTape() as tape:
+            logits = tf.cast(model(given, training=True), tf.float32)
+            loss = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(labels=wanted, logits=logits)
+            )
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))  # reduces them
+        return loss
+
+    return step
+
+
 def _trained(replicas, model_of, optimizer_of, inputs, labels):
     """Lowers one training step of a Keras model, when it is called.
 
@@ -25,17 +41,7 @@ def _trained(replicas, model_of, optimizer_of, inputs, labels):
     with strategy.scope():
         model, optimizer = model_of(), optimizer_of()
         optimizer.build(model.trainable_variables)
-
-    def step(given, wanted):
-        with tf.GradientTape() as tape:
-            logits = tf.cast(model(given, training=True), tf.float32)
-            loss = tf.reduce_mean(
-                tf.nn.sparse_softmax_cross_entropy_with_logits(labels=wanted, logits=logits)
-            )
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))  # reduces them
-        return loss
-
+    step = training_step(model, optimizer)
     return functools.partial(harness.lower, strategy, step, inputs, labels)
 
 

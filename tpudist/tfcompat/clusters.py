@@ -63,12 +63,12 @@ class WorkerExtended(CollectiveExtended):
         return devices, self._names[0].split(":")[-2]
 
     def add_over_workers(self, value: Any) -> Any:
-        """The sum of a tensor that each worker has one of."""
-        options, host = tf.distribute.experimental.CommunicationOptions(), "/device:CPU:0"
-        add = tf.distribute.ReduceOp.SUM
-        return self._local_results(CollectiveExtended._reduce_to(self, add, value, host, options))[
-            0
-        ]
+        """Adds the tensors of all workers; each of them gets the sum."""
+        options = tf.distribute.experimental.CommunicationOptions()
+        total = CollectiveExtended._reduce_to(
+            self, tf.distribute.ReduceOp.SUM, value, "/device:CPU:0", options
+        )
+        return self._local_results(total)[0]
 
 
 class _NoStrategy:
@@ -121,8 +121,7 @@ def _configure(resolver: Any) -> None:
 
 
 def writers() -> list[tuple[Any, str, str]]:
-    """[(module or class, name, parameter that is a path)] of all that writes files of TensorFlow's
-    and Keras'.
+    """Lists what writes files of TensorFlow and Keras: (module or class, name, path's parameter).
 
     What has no such parameter keeps the list of checkpoints, or deletes old ones. HDF5 files are
     Keras' own as well as those of a program that calls h5py.

@@ -470,9 +470,9 @@ def is_in_a_graph_of_keras() -> bool:
 
 @contextlib.contextmanager
 def inlined() -> Iterator[None]:
-    """Context manager: a tf.function called inside adds its ops to the current graph (r1.15).
+    """Context manager: traces nested tf.functions as parts of the graph that calls them (r1.15).
 
-    Context: its call would be traced, not run eagerly, outside of this.
+    Context: a graph, or a ``tf.function``.
     """
     def_function.run_functions_eagerly(True)
     try:

@@ -110,7 +110,10 @@ def coming_number(graph: Graph) -> Any:
 
 @contextlib.contextmanager
 def eager_numbers_of(worker: int) -> Iterator[None]:
-    """Context manager: eager ops draw other numbers on each worker; after it, the same on all."""
+    """Context manager: eager ops draw random numbers of this worker's own.
+
+    Behind it all workers draw the same numbers again, under a global seed.
+    """
     if context.global_seed() is None:
         yield
         return
@@ -152,7 +155,7 @@ def next_number(graph: Graph) -> Any:
 
 
 def skip_numbers(graph: Graph, count: int) -> None:
-    """Leaves out `count` numbers, which no random op of `graph` gets."""
+    """Counts on by `count` random ops, as if `graph` had them."""
     for _ in range(count):
         next_number(graph)
 

@@ -144,17 +144,14 @@ class Explanation:
 
     def hints(self) -> list[str]:
         """Lines of text on what a TPU would make of it."""
-        lines = ["  %s" % str(self.memory)] if self.memory else []
-        return (
-            lines
-            + [
-                "  a batch of %d on each core: a TPU pads it to %d, which cost it the same"
-                % (size, size + -size % step_parts.ROWS)
-                for size in sorted(self.batches)
-                if size % step_parts.ROWS
-            ]
-            + ["  " + line for line in self.padded]
-        )
+        lines = [str(self.memory)] if self.memory else []
+        lines += [
+            "a batch of %d on each core: a TPU pads it to %d, which cost it the same"
+            % (size, size + -size % step_parts.ROWS)
+            for size in sorted(self.batches)
+            if size % step_parts.ROWS
+        ]
+        return ["  " + line for line in lines + self.padded]
 
     def next_steps(self) -> list[str]:
         """What to type next, a list of str: what a TPU needs, else what makes it faster here."""

@@ -4,6 +4,7 @@ import pytest
 import tensorflow as tf
 
 import tpudist
+from tests.benchmarks import compiled_models
 from tests.helpers.generations import second_generation
 from tests.tools.compile import harness, memory_models
 from tpudist import machine
@@ -26,17 +27,7 @@ def test_the_estimate_is_within_a_quarter_of_the_compilers_figure(model):
     with strategy.scope():
         net, optimizer = make_model(), make_optimizer()
         optimizer.build(net.trainable_variables)
-
-    def step(given, wanted):
-        with tf.GradientTape() as tape:
-            logits = tf.cast(net(given, training=True), tf.float32)
-            loss = tf.reduce_mean(
-                tf.nn.sparse_softmax_cross_entropy_with_logits(labels=wanted, logits=logits)
-            )
-        gradients = tape.gradient(loss, net.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, net.trainable_variables))
-        return loss
-
+    step = compiled_models.training_step(net, optimizer)
     with explanations.recording() as recorded:
         traced = tf.function(lambda *args: strategy.run(step, args), autograph=False)
         traced.get_concrete_function(*batch)

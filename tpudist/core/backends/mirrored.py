@@ -64,6 +64,9 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     #: Whether a step runs only what its results need (see `VirtualExtended.runs_as_session`).
     runs_as_session = False
 
+    #: Whether a replica function has summed over replicas (see `VirtualExtended.sums_replicas`).
+    sums_replicas = False
+
     def explain(self) -> str:
         """Says how step functions are computed (see `VirtualExtended.explain`)."""
         return "TensorFlow's mirrored strategy computes each replica on a device of its own: %s" % (
@@ -89,7 +92,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Runs the replicas; each draws random numbers of its own."""
         if functions.is_function(fn):
-            return replicate.wrapper(self, fn)(*args, **kwargs)
+            return replicate.call_in_function(self, fn, args, kwargs)
         if not tf.executing_eagerly():
             self._numbers = self._numbers or replica_numbers.ReplicaNumbers(self)
             fn = self._numbers.numbered(fn)

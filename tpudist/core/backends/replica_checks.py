@@ -43,12 +43,12 @@ class ReplicaCheck:
         return cls(extended, every) if every else None
 
     def watch(self, variable: Any) -> None:
-        """Adds a variable to those that are compared, if its copies have to be equal."""
+        """Compares a variable from now on, if it is mirrored; copies of others may differ."""
         if distributed.is_mirrored(variable):
             self._variables.append(weakref.ref(variable))
 
     def after_step(self) -> None:
-        """Counts a step, and compares after it if it is its turn.
+        """Counts a step, and compares the variables after the first one and every N-th.
 
         Context: cross-replica; a ``tf.function``, whose every call is a step, or eager.
 
@@ -76,7 +76,7 @@ class ReplicaCheck:
 
 
 def _checksum(variable: Any) -> Tensor:
-    """A number, int64, that is another one where a bit of the value is."""
+    """Returns an int64 that changes with every single bit of the variable's value."""
     value = variable.read_value()
     if value.dtype == tf.string:
         bits = tf.strings.to_hash_bucket_fast(value, 2**31)
@@ -89,7 +89,7 @@ def _checksum(variable: Any) -> Tensor:
 
 
 def _refuse_differences(rows: Any, names: Sequence[str]) -> bool:
-    """Refuses replicas whose checksums, a row of them each, are not those of the first."""
+    """Raises an error if a replica's checksums, its row, differ from those of replica 0."""
     for name, column in zip(names, rows.T):
         others = [replica for replica, number in enumerate(column) if number != column[0]]
         if others:

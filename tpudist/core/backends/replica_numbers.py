@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReplicaNumbers:
-    """Numbers the random ops of the replicas that this process traces.
+    """Gives random ops the numbers that they have where one process traces all replicas.
 
     Args:
       extended: the strategy's `DevicesExtended`.

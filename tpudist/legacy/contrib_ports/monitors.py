@@ -1,4 +1,4 @@
-"""The function of ``tf.contrib.learn.monitors`` that code without monitors calls.
+"""Keeps the one function of ``tf.contrib.learn.monitors`` that code without monitors calls.
 
 Reference: TensorFlow 1.15, tensorflow/contrib/learn/python/learn/monitors.py
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def replace_monitors_with_hooks(monitors_or_hooks: Any, estimator: Any) -> list[Any]:
-    """Returns the hooks of a list as a list (r1.15).
+    """Returns a list of hooks as it is; refuses monitors, which it replaced (r1.15).
 
     Args:
       monitors_or_hooks: hooks, or None.

@@ -68,10 +68,7 @@ def call_for_each_replica(
     """
     eager = tf.executing_eagerly() and not op_by_op
     if versions.HAS_FUNCTION and (functions.is_function(fn) or eager):
-        args, kwargs = nests.map_structure(
-            lambda leaf: _into_function(extended, leaf), (_of_signature(fn, args), kwargs)
-        )
-        return wrapper(extended, fn)(*args, **kwargs)
+        return call_in_function(extended, fn, args, kwargs)
     if substitutes:
         return substitutes[-1](extended, fn, args, kwargs)
     names = functions.variable_names() if observers else None
@@ -109,7 +106,17 @@ def _reason_for_per_replica_trace(
     return python_state.reason(fn, (args, kwargs))
 
 
-def wrapper(extended: Extended, fn: Callable[..., Any]) -> Any:
+def call_in_function(
+    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """Runs the replicas of `fn`, which may be a ``tf.function``, in one ``tf.function``."""
+    args, kwargs = nests.map_structure(
+        lambda leaf: _into_function(extended, leaf), (_of_signature(fn, args), kwargs)
+    )
+    return _wrapper(extended, fn)(*args, **kwargs)
+
+
+def _wrapper(extended: Extended, fn: Callable[..., Any]) -> Any:
     """Wraps the replicas of `fn` in a ``tf.function``.
 
     The same `fn` gets the same wrapper, so it is traced once. The wrapper does
@@ -150,7 +157,7 @@ def _wrap(extended: Extended, fn: Callable[..., Any]) -> Any:
 def _of_signature(fn: Any, args: Sequence[Any]) -> tuple[Any, ...]:
     """Converts numbers and arrays to the tensors that the signature of a ``tf.function`` asks for.
 
-    So they are arguments of its trace, and no constants.
+    A ``tf.function`` without a signature, as the wrapper is, would be traced for each number.
     """
     signature = functions.signature(fn) if functions.is_function(fn) else None
     specs, leaves = nests.flatten(signature), nests.flatten(tuple(args))

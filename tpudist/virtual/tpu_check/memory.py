@@ -1,4 +1,4 @@
-"""Estimates the memory (HBM) that a replica of a step takes on a TPU, from its trace.
+"""Estimates from the trace of a step how much memory (HBM) one replica takes on a TPU.
 
 A value is stored where its op is one that XLA does not fuse into the ops that use it, such as a
 matrix product, or where several ops use it and what it is computed from takes more. Everything
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 #: Parts of the types of ops whose results XLA stores: products, windows, reductions, lookups.
 _STORED = tuple(
     "MatMul Conv Einsum Pool Gather Segment Scatter Random Sort TopK Cum Bincount ArgM "
-    "BiasAddGrad Sum Mean Prod L2Loss TensorListReserve EmptyTensorList".split()
-) + ("If", "Case")
+    "BiasAddGrad Sum Mean Prod L2Loss TensorListReserve EmptyTensorList If Case".split()
+)
 
 #: Types of such ops that are also parts of others' types.
 _STORED_TYPES = ("Max", "Min", "Any", "All", "Softmax")
@@ -119,13 +119,14 @@ def _largest(alive: Iterable[tuple[int, Operation]]) -> tuple[tuple[int, str, st
 
 def _captured(traces: Sequence[Graph]) -> tuple[list[Tensor], list[Tensor]]:
     """The handles of variables, and the other tensors, that graphs captured; each once."""
-    outer = [source for graph in traces for source, _ in functions.captures(graph)]
-    others = [each for each in outer if not functions.is_resource(each)]
-    others = [each for each in others if getattr(each, "graph", None) is not traces[0]]
-    return (
-        list({id(each): each for each in outer if functions.is_resource(each)}.values()),
-        list({id(each): each for each in others}.values()),
-    )
+    outer = {
+        id(source): source
+        for graph in traces
+        for source, _ in functions.captures(graph)
+        if getattr(source, "graph", None) is not traces[0]  # a merge captures of the trace
+    }
+    handles = [each for each in outer.values() if functions.is_resource(each)]
+    return handles, [each for each in outer.values() if not functions.is_resource(each)]
 
 
 class _Step(NamedTuple):
@@ -215,7 +216,7 @@ class _Schedule:
         stored = _stored(steps, uses)
         born: collections.Counter[int] = collections.Counter()
         freed: collections.Counter[int] = collections.Counter()
-        for each in stored.values():
+        for each in stored:
             born[each.place] += each.bytes
             freed[each.last_use] += each.bytes
         level = most = peak = 0
@@ -225,7 +226,7 @@ class _Schedule:
             if level + step.inside > most:
                 most, peak = level + step.inside, place
             level -= 0 if in_place else freed[place]
-        alive = [each for each in stored.values() if each.place <= peak <= each.last_use]
+        alive = [each for each in stored if each.place <= peak <= each.last_use]
         return most, [(each.bytes, steps[each.place].op) for each in alive]
 
     def _needed(self, results: set[int]) -> tuple[list[_Step], dict[int, list[int]]]:
@@ -252,9 +253,10 @@ class _Stored:
         self.bytes, self.place, self.last_use = count, place, place
 
 
-def _stored(steps: Sequence[_Step], uses: dict[int, list[int]]) -> dict[int, _Stored]:
+def _stored(steps: Sequence[_Step], uses: dict[int, list[int]]) -> list[_Stored]:
     """Returns the values that are stored, and until when."""
     stored: dict[int, _Stored] = {}
+    copies = []
     sources: dict[int, list[int]] = collections.defaultdict(list)
     for place, step in enumerate(steps):
         if step.op.type in _NO_WORK:
@@ -279,10 +281,10 @@ def _stored(steps: Sequence[_Step], uses: dict[int, list[int]]) -> dict[int, _St
             else:
                 sources[value] = needed
                 pools = [use for use in uses[value] if "Pool" in steps[use].op.type]
-                if pools:  # A window does not compute what it looks at.
-                    stored[-1 - value] = _Stored(own, place)
-                    stored[-1 - value].last_use = max(pools)
-    return stored
+                if pools:  # XLA fuses nothing into what looks through a window.
+                    copies.append(_Stored(own, place))
+                    copies[-1].last_use = max(pools)
+    return [*stored.values(), *copies]
 
 
 @functools.lru_cache(None)
@@ -314,7 +316,7 @@ def _bytes(tensor: Tensor, any_layout: bool = False) -> int | None:
 
 
 def _bytes_of_list(op: Operation) -> int:
-    """The bytes of a list of tensors of one shape, which a loop fills; 0 if it is not known."""
+    """Returns the bytes of a TensorList that a loop has filled; 0 if they are not known."""
     if op.type not in ("TensorListReserve", "EmptyTensorList"):
         return 0
     shape, length = functions.static_value(op.inputs[0]), op.inputs[1]

@@ -58,16 +58,17 @@ def check_program(program: Program, results: Any) -> list[causes.Cause]:
 
 
 def check_memory(program: Program, results: Any) -> memory.Memory | None:
-    """Tells if a step needs more memory than a replica's core, of a slice with a name, has.
+    """Warns if a replica of a step needs more memory (HBM) than its core has.
 
-    It is an estimate, and no cause of :func:`check_program`: it ends no program.
+    How much a core has, the name of the slice says (``virtual:v5e-8``). What is needed is an
+    estimate, and no cause of :func:`check_program`: it ends no program.
 
     Args:
       program, results: as for :func:`check_program`.
 
     Returns:
-      The `Memory`; None if the check is off, or if nobody asks: the TPU's name is no slice's,
-      and nothing is explained.
+      The `Memory`; None if the check is off, or if the TPU's name is no slice's while nothing
+      is explained.
     """
     slice_ = program.extended.system.slice
     if _mode() == "off" or not (slice_ or explanations.are_recorded()):
