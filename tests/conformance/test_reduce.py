@@ -107,6 +107,12 @@ def test_the_mean_of_a_plain_value_is_the_value(mode, strategy):
     assert mode.evaluate(lambda: strategy.reduce(MEAN, tf.constant(3.0), axis=None)) == 3.0
 
 
+@pytest.mark.parametrize("zero", [0, 0.0])
+def test_the_sum_of_no_terms_is_zero(mode, strategy, zero):
+    # A loop that adds up losses may have none. TensorFlow 2.3 and newer ask a 0 for its shape.
+    assert mode.evaluate(lambda: tf.convert_to_tensor(strategy.reduce(SUM, zero, axis=None))) == 0
+
+
 def test_the_sum_of_a_mirrored_variable_counts_every_replica(mode, strategy):
     with strategy.scope():
         variable = tf.Variable(2.0)

@@ -140,9 +140,12 @@ class _Operations:
         anew, so that MirroredStrategy draws the same on every replica. And
         before 2.2 it numbers them by all ops of the graph.
         """
+        has_generator = versions.TRACE_ONCE and self._mode == "function"
         return st.tuples(
             st.just("draw"),
-            st.sampled_from(["uniform", "normal", "shuffle", "dropout"]),
+            st.sampled_from(
+                ["uniform", "normal", "shuffle", "dropout"] + ["generator"] * has_generator
+            ),
             st.integers(0, 3) if versions.BY_DEVICE else st.none() | st.integers(0, 3),
         )
 

@@ -93,6 +93,7 @@ class Replica:
             "normal": lambda: tf.random.normal([], seed=seed),
             "shuffle": lambda: tf.random.shuffle(tf.range(9.0), seed=seed)[0],
             "dropout": lambda: tf.reduce_sum(_v1.nn.dropout(tf.ones([9]), rate=0.5, seed=seed)),
+            "generator": lambda: self._world.generator.normal([]),
         }[kind]()
         return self.number * 0.5 + drawn
 

@@ -42,6 +42,8 @@ class World:
                 self._variable(i, description) for i, description in enumerate(self._descriptions)
             ]
             self.layers = {name: tensor_ops.built(name) for name in _layers(self._actions)}
+            if versions.TRACE_ONCE:  # 2.4, before which a scope refuses it
+                self.generator = tf.random.Generator.from_seed(program.get("seed", 7))
         self.merges = {
             name[len("_merge_") :]: getattr(self, name)
             for name in dir(self)

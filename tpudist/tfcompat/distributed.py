@@ -11,6 +11,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.distribute import (
     cross_device_ops,
@@ -286,6 +287,8 @@ def reduce_plain(extended: Extended, reduce_op: Any, value: Any, destinations: A
     try:
         if versions.BY_DEVICE:
             return distributed_before_2_2.reduce_plain(extended, reduce_op, value, destinations)
+        if isinstance(value, (int, float)):
+            value = np.asarray(value)  # TensorFlow asks a 0 for its shape
         return cross_device_ops.reduce_non_distributed_value(
             reduce_op, value, destinations, extended._num_replicas_in_sync
         )

@@ -32,6 +32,9 @@ _WRITES = (
     "ResourceScatter",
     "ResourceSparseApply",
     "ResourceStridedSliceAssign",
+    *("RngReadAndSkip", "RngSkip"),  # of a tf.random.Generator
+    *("StatefulRandomBinomial", "StatefulStandardNormal"),
+    *("StatefulTruncatedNormal", "StatefulUniform"),
 )
 
 #: Ops that pass a handle on.
