@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tests.estimator import harness
+from tests.helpers import cores
 from tests.helpers.generations import first_generation
 
 tf1 = tf.compat.v1
@@ -110,6 +111,13 @@ def eval_losses(folder, use_tpu):
     return [est.evaluate(harness.input_fn, steps=4, hooks=each)["loss"] for each in ([], hooks)]
 
 
+@pytest.mark.skipif(cores.KIND != "cpus", reason="A virtual TPU's variables have no copies")
+def test_a_saver_of_names_of_copies_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="Instead: --tpu virtual:8"):
+        eval_losses(tmp_path, True)
+
+
+@cores.virtual_only
 def test_moving_averages_are_evaluated_unless_a_hook_restores_the_variables(tmp_path):
     actual, expected = eval_losses(tmp_path / "tpu", True), eval_losses(tmp_path / "cpu", False)
     np.testing.assert_allclose(actual, expected, rtol=1e-4)

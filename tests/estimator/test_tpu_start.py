@@ -4,6 +4,7 @@ import pytest
 import tensorflow as tf
 
 from tests.estimator import harness
+from tests.helpers import cores
 from tpudist.tfcompat import nests, versions
 
 tf1 = tf.compat.v1
@@ -31,11 +32,13 @@ def graph_of_training(cores, folder):
     return hook
 
 
+@cores.virtual_only
 @pytest.mark.skipif(not versions.TRACES_AS_FIRST, reason="1.13 traces each core")
 def test_the_graph_is_as_large_on_eight_cores_as_on_two(tmp_path):
     assert graph_of_training(8, tmp_path / "8").ops() == graph_of_training(2, tmp_path / "2").ops()
 
 
+@cores.virtual_only
 def test_every_variable_is_assigned_once_from_a_checkpoint(tmp_path):
     graph = graph_of_training(8, tmp_path).graph
     variables = [op for op in graph.get_operations() if op.type == "VarHandleOp"]

@@ -50,6 +50,7 @@ def test_on_a_real_tpu_it_is_tensorflows_own(tmp_path):
     assert isinstance(here, tpu.TPUEstimator)
 
 
+@cores.virtual_only
 @pytest.mark.skipif(not versions.TRACES_AS_FIRST, reason="1.13 finds variables by the core")
 def test_the_model_function_is_called_once_for_all_replicas(tmp_path):
     calls = []

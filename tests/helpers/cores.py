@@ -7,11 +7,16 @@
 import os
 import re
 
+import pytest
+
 #: The variable that says so.
 VARIABLE = "TPUDIST_TEST_CORES"
 
 #: "cpus", "gpus", or empty for a virtual TPU.
 KIND = os.environ.get(VARIABLE, "")
+
+#: Of tests of what only a virtual TPU promises: one trace, and one copy of a variable.
+virtual_only = pytest.mark.skipif(KIND != "", reason="each device has a trace, and copies")
 
 
 def named(tpu):

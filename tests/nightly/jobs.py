@@ -43,7 +43,9 @@ def jobs(parts, seed):
     every = [
         Job("releases", pytest + ["-m", "not slow"] + SURFACES, list(table.read()), {}),
         Job("unvectorized", unvectorized, [NEWEST] + list(table.read()), {machine.VECTORIZE: "0"}),
-        Job("cores", surfaces, [NEWEST, *_SLOW_TOO], {cores.VARIABLE: "cpus"}),
+        Job(
+            "cores", surfaces + ["tests/estimator"], [NEWEST, *_SLOW_TOO], {cores.VARIABLE: "cpus"}
+        ),
         Job("rules", pytest + ["-m", "slow and not proof"] + SURFACES, _SLOW_TOO, {}),
         Job("rules", pytest + layers, [NEWEST], {"TF_ENABLE_ONEDNN_OPTS": "1"}),
         Job("proofs", pytest + ["-m", "proof"], [NEWEST], {}),

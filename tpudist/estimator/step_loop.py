@@ -110,14 +110,27 @@ class StepLoop:
         """Returns what the specification's ``scaffold_fn`` makes; None without one.
 
         Raises:
-          ArgumentTypeError: (a TypeError) it does not make a ``Scaffold``.
+          ArgumentTypeError: (a TypeError) it does not make a ``Scaffold``, or one with a
+            Saver of variables that have a copy on each of several devices.
         """
         scaffold_fn = getattr(self.spec, "scaffold_fn", None)
         if scaffold_fn is None:
             return None
         host_calls.refuse_captures(scaffold_fn)
         with self._strategy.scope():
-            scaffold = scaffold_fn()
+            try:
+                scaffold = scaffold_fn()
+            except (AssertionError, TypeError) as error:
+                # In 2.2 it is ``assert not as_ref``, without words.
+                if str(error) and "names_to_saveables" not in str(error):
+                    raise
+                raise ArgumentTypeError(
+                    "scaffold_fn made a tf.train.Saver, which raised %r" % error,
+                    "a Saver of a dict of names takes no variable that has a copy on each of "
+                    "several devices (gpus, cpus)",
+                    "--tpu virtual:%d, whose variables have none"
+                    % self._strategy.num_replicas_in_sync,
+                ) from error
         if not isinstance(scaffold, _train.Scaffold):
             raise ArgumentTypeError(
                 "scaffold_fn returned %r" % (scaffold,),
