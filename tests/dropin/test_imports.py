@@ -1,5 +1,8 @@
 """Imports of modules below a drop-in namespace."""
 
+import contextlib
+import functools
+import importlib
 import subprocess
 import sys
 
@@ -115,3 +118,14 @@ def test_without_tensorflow_the_error_names_what_to_install(era):
         "else:\n  raise SystemExit('no error')" % era
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", ["contrib", "contrib.summary", "no_such_module"])
+def test_looking_for_what_compat_does_not_have_leaves_tensorflow_as_it_is(tf, name):
+    """An import by its name would make a second copy of `tf.compat`'s modules on 2.2."""
+    before = native.compat, native.compat.v1.train
+    with contextlib.suppress(AttributeError):
+        functools.reduce(getattr, name.split("."), tf.compat.v1)
+    with contextlib.suppress(ImportError):
+        importlib.import_module("%s.compat.v1.%s" % (tf.__name__, name))
+    assert (native.compat, native.compat.v1.train) == before

@@ -1,7 +1,8 @@
 """Law 5: nothing but ``legacy/`` patches TensorFlow or what imports find.
 
 Where an object of TensorFlow's gets a class or a private attribute, it stands in
-`OBJECTS`, with the reason.
+`OBJECTS`, with the reason. What a program itself sets in a drop-in namespace reaches TensorFlow
+(`dropin/replaced_names.py`).
 """
 
 import ast

@@ -1,12 +1,15 @@
 """Who gets the drop-in from ``import tensorflow``, and that nothing stays."""
 
 import builtins
+import functools
 import importlib
 import sys
 import textwrap
+from unittest import mock
 
 import pytest
 
+from tpudist.dropin import namespace
 from tpudist.legacy import hook
 
 native = pytest.importorskip("tensorflow")
@@ -79,6 +82,24 @@ def test_every_way_to_import(folder, source, expression):
         # What imports give is the module that Keras' lazy loader stands for.
         got, expected = [getattr(value, "layers", value).Dense for value in (got, expected)]
     assert got is expected
+
+
+@pytest.mark.parametrize("owner", ["train", "compat.v1.train"])
+def test_a_mock_by_its_name_is_the_programs_and_the_libraries(folder, owner):
+    """TensorFlow 2 has no `tf.train.get_global_step`; the program's `tf` does."""
+    module(folder, "users_mocked")
+    with hook.Hook("contrib", str(folder)):
+        tf = load("users_mocked").tf
+        space = functools.reduce(getattr, owner.split("."), tf)
+        library = namespace.bases_of(space)[0]
+        original, name = library.get_global_step, "tensorflow.%s.get_global_step" % owner
+        with mock.patch(name) as mocked:
+            assert space.get_global_step is mocked
+            assert library.get_global_step is mocked
+        with pytest.MonkeyPatch.context() as patches:
+            patches.setattr(name, mocked)
+            assert library.get_global_step is mocked
+    assert space.get_global_step is library.get_global_step is original
 
 
 def test_modules_that_tpudist_does_not_cover_are_tensorflows(folder):

@@ -20,7 +20,7 @@ import types
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.dropin import contrib_modules, exports, private_modules, stand_ins
+from tpudist.dropin import contrib_modules, exports, private_modules, replaced_names, stand_ins
 from tpudist.errors import ContribNameError, EraNameError
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ _PASSED_ON = (
     "__version__",
 )
 
+#: How the attributes begin that Python and tpudist give a namespace.
+_OWN = ("__", "_tpudist_")
+
 
 class Namespace(types.ModuleType):
     """A module of an era's ``tf``, with the installed one's names below it.
@@ -48,6 +51,7 @@ class Namespace(types.ModuleType):
       root: "", "compat.v1" or "compat.v2": the top it belongs to.
       parent: the Namespace above, None for a top.
 
+    What a program sets or deletes reaches TensorFlow's modules (:mod:`replaced_names`).
     Attributes are found when first used, and raise:
       EraNameError: (an AttributeError) the era had the name, but neither the
         installed TensorFlow nor tpudist has it; says what to type.
@@ -59,6 +63,7 @@ class Namespace(types.ModuleType):
     _tpudist_root: str
     _tpudist_parent: Namespace | None
     _tpudist_bases: list[tuple[str, types.ModuleType]] | None
+    _tpudist_replaced: dict[str, replaced_names.Replaced]
 
     def __init__(
         self, name: str, era: str, path: str = "", root: str = "", parent: Namespace | None = None
@@ -69,7 +74,8 @@ class Namespace(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":  # For from ... import *.
             return [name for name in dir(self) if not name.startswith("_") and hasattr(self, name)]
-        if name.startswith("__") and name not in _PASSED_ON:
+        is_pythons = name.startswith("__") and name not in _PASSED_ON
+        if is_pythons or name in self._tpudist_replaced:  # Which the program has deleted.
             raise AttributeError("module %r has no attribute %r" % (self.__name__, name))
         value = _find(self, name)
         if not _is_gone(value):
@@ -77,12 +83,21 @@ class Namespace(types.ModuleType):
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # A package may have another object under the module's name, or none to tell of.
-        path = self._tpudist_path
-        if private_modules.is_private(path) or contrib_modules.is_below(path + "."):
-            if private_modules.is_import("%s.%s" % (self.__name__, name), value):
-                return
-        super().__setattr__(name, value)
+        if private_modules.is_import("%s.%s" % (self.__name__, name), value):
+            # A package may have another object under the module's name, or none to tell of.
+            path = self._tpudist_path
+            if not private_modules.is_private(path) and not contrib_modules.is_below(path + "."):
+                super().__setattr__(name, value)
+        elif name.startswith(_OWN):
+            super().__setattr__(name, value)
+        else:
+            replaced_names.assign(self, bases_of(self), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name.startswith(_OWN):
+            super().__delattr__(name)
+        else:
+            replaced_names.delete(self, bases_of(self), name)
 
     def __dir__(self) -> list[str]:
         names = {name for name in self.__dict__ if not name.startswith("_")}
@@ -110,6 +125,7 @@ def adopt(
     module._tpudist_root = root
     module._tpudist_parent = parent
     module._tpudist_bases = None
+    module._tpudist_replaced = {}
 
 
 def top(era: str, root: str = "") -> Namespace:

@@ -76,7 +76,13 @@ def is_import(name: str, value: Any) -> bool:
 
 
 def import_or_none(name: str) -> Any:
-    """The module of that full name, or None where there is none."""
+    """The module of that full name, or None where there is none.
+
+    What is below ``tensorflow.compat`` has it as an attribute. Until 2.2 an import makes a second
+    copy of all of these modules there, and puts it in the first one's place.
+    """
+    if name.startswith("tensorflow.compat."):
+        return None
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -31,6 +31,8 @@ _TAKEN = (
     "tpudist run: %s sees TensorFlow of the era %s, as the script does: %s (--not %s leaves it the "
     "installed one)"
 )
+#: What imports a module for whoever gives its name: ``mock.patch("tensorflow.nn.relu")``.
+_IMPORT_FOR_OTHERS = ("_pytest.monkeypatch", "mock.mock", "pkgutil", "unittest.mock")
 _OURS = os.path.realpath(machine.PACKAGE) + os.sep
 
 
@@ -195,7 +197,8 @@ class Hook:
         return self._import_module(name, package)
 
     def _is_users_scope(self, scope: Any) -> bool:
-        return self.sees_era(scope.get("__name__") or "", scope.get("__file__"))
+        name = scope.get("__name__") or ""
+        return name in _IMPORT_FOR_OTHERS or self.sees_era(name, scope.get("__file__"))
 
     def _renamed(self, name: str) -> Any:
         return self._top + name[len("tensorflow") :]
