@@ -85,7 +85,8 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
         "--tpu",
         metavar="NAME",
         help="a TPU's name or address; virtual:8; gpus, gpus:4, cpus:8: devices as cores; "
-        "cluster:cpus:4: those of each worker of TF_CONFIG; overrides what the script passes",
+        "cluster:virtual:8, cluster:gpus:4: those of each worker of TF_CONFIG; overrides what the "
+        "script passes",
     )
     verb.add_argument(
         "--also",
@@ -419,7 +420,7 @@ def _add_launch(verbs: _Verbs) -> argparse.ArgumentParser:
         "launch",
         help="run a legacy script on several hosts at once",
         allow_abbrev=False,
-        usage="tpudist launch --hosts a,b [--cores N|cpus:N|gpus|gpus:N] [--port N] "
+        usage="tpudist launch --hosts a,b [--cores virtual:N|N|gpus|gpus:N] [--port N] "
         "[--quiet-workers] -- [options of tpudist run] script.py [args...]",
         description="Starts the script on each host, as tpudist run --tpu cluster does: by ssh, "
         "in this folder and with this Python, which has to be there too; a process here for each "
@@ -431,7 +432,8 @@ def _add_launch(verbs: _Verbs) -> argparse.ArgumentParser:
     verb.add_argument(
         "--cores",
         metavar="N",
-        help="cores of each host: 4 or cpus:4, logical CPUs; gpus:4; by default every GPU",
+        help="cores of each host: virtual:8, computed together on one device; virtual:v3-32, those "
+        "of a slice of so many hosts; 4 or cpus:4, logical CPUs; gpus:4; by default every GPU",
     )
     verb.add_argument(
         "--port",

@@ -102,6 +102,62 @@ print("total %.9f" % (of_all(strategy.experimental_distribute_dataset(rows)).num
 """
 )
 
+#: What replicas compute together in a training step: moments, metrics, gathered and merged values.
+TOGETHER = (
+    START
+    + """
+with strategy.scope():
+    normalize = tf.keras.layers.experimental.SyncBatchNormalization(momentum=0.5)
+    dense = tf.keras.layers.Dense(1, kernel_initializer="zeros")
+    start = tf.Variable(tf.random.Generator.from_non_deterministic_state().normal([5]))
+    optimizer = tf.keras.optimizers.Adam(0.05)
+    metric = tf.keras.metrics.Mean()
+    first = tf.Variable(0.0, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
+    mean = tf.Variable(0.0, aggregation=tf.VariableAggregation.MEAN)
+
+
+def replica(x, y):
+    context = tf.distribute.get_replica_context()
+    number = tf.cast(context.replica_id_in_sync_group, tf.float32)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((dense(normalize(x, training=True)) - y) ** 2) / 16
+    trained = dense.trainable_variables + normalize.trainable_variables
+    optimizer.apply_gradients(zip(tape.gradient(loss, trained), trained))
+    metric.update_state(loss)
+    first.assign(number + 1)
+    mean.assign_add(number)
+    gathered = context.all_gather(x[:, :1], axis=0)
+    merged = context.merge_call(
+        lambda strategy, value: strategy.reduce("MEAN", value, axis=None), args=(number,)
+    )
+    sums = context.all_reduce("SUM", [number, tf.cast(number, tf.int32), tf.reduce_sum(gathered)])
+    return loss, sums[0] + merged + tf.cast(sums[1], tf.float32) + sums[2]
+
+
+@tf.function
+def train(x, y):
+    loss, other = strategy.run(replica, args=(x, y))
+    rows = strategy.reduce("MEAN", strategy.run(lambda x: x[:, 0], args=(x,)), axis=0)
+    return strategy.reduce("SUM", loss, axis=None), strategy.reduce("SUM", other, axis=None), rows
+
+
+iterator = batches()
+for _ in range(20):
+    loss, other, rows = train(*next(iterator))
+    print("loss %.9f" % loss.numpy())
+    print("other %.9f" % (other.numpy().sum() / 1000))
+    print("rows %.9f" % rows.numpy())
+for value in (metric.result(), first, mean, *normalize.non_trainable_variables[0]):
+    print("value %.9f" % value.numpy())
+part = strategy.experimental_distribute_values_from_function(
+    lambda context: tf.constant(1.0 + context.replica_id_in_sync_group)
+)
+print("values %.9f" % strategy.reduce("SUM", part, axis=None).numpy())
+cores = len(strategy.experimental_local_results(part))
+print("[start %d]" % cores, *start.numpy())
+"""
+)
+
 #: A model of Keras 2 with layers that synchronize, by ``fit``.
 KERAS = (
     START

@@ -59,42 +59,69 @@ def agree(one, other):
 @pytest.mark.parametrize(
     "name, workers, cores",
     [
-        ("STEPS", 2, 4),
-        ("STEPS", 0, 8),
-        ("TOWERS", 2, 4),
-        ("LOOP", 2, 4),
-        pytest.param("ESTIMATOR", 0, 8, marks=pytest.mark.proof),
-        pytest.param("KERAS", 0, 8, marks=pytest.mark.proof),
-        pytest.param("KERAS", 2, 4, marks=pytest.mark.proof),
-        pytest.param("STEPS", 4, 2, marks=pytest.mark.proof),
-        pytest.param("STEPS", 2, 1, marks=pytest.mark.proof),
-        pytest.param("EMBEDDING", 2, 4, marks=pytest.mark.proof),
-        pytest.param("EMBEDDING", 4, 2, marks=pytest.mark.proof),
+        ("STEPS", 2, "cpus:4"),
+        ("STEPS", 0, "cpus:8"),
+        ("TOWERS", 2, "cpus:4"),
+        ("LOOP", 2, "cpus:4"),
+        ("STEPS", 2, "virtual:4"),
+        ("TOGETHER", 2, "virtual:4"),
+        ("LOOP", 2, "virtual:4"),
+        *(
+            pytest.param(*case, marks=pytest.mark.proof)
+            for case in [
+                ("ESTIMATOR", 0, "cpus:8"),
+                ("KERAS", 0, "cpus:8"),
+                ("KERAS", 2, "cpus:4"),
+                ("STEPS", 4, "cpus:2"),
+                ("STEPS", 2, "cpus:1"),
+                ("EMBEDDING", 2, "cpus:4"),
+                ("EMBEDDING", 4, "cpus:2"),
+                ("TOGETHER", 2, "virtual:1"),
+                ("TOWERS", 2, "virtual:4"),
+                ("KERAS", 2, "virtual:4"),
+                ("EMBEDDING", 2, "virtual:4"),
+                ("TOGETHER", 4, "virtual:2"),
+                ("LOOP", 4, "virtual:2"),
+                ("KERAS", 4, "virtual:2"),
+                ("EMBEDDING", 4, "virtual:2"),
+            ]
+        ),
     ],
 )
 def test_numbers_are_those_of_one_machine(run, name, workers, cores):
     program = getattr(programs, name)
-    alone = numbers(run(program, tpu="virtual:%d" % (max(workers, 1) * cores)))
+    count = int(cores.split(":")[1])
+    alone = numbers(run(program, tpu="virtual:%d" % (max(workers, 1) * count)))
     assert len(alone) > 7
-    agree(alone, numbers(run(program, tpu="cpus:%d" % cores, workers=workers, cores=cores)))
+    agree(alone, numbers(run(program, tpu=cores, workers=workers, cores=cores)))
 
 
-def test_towers_of_different_workers_draw_different_numbers_in_eager_mode(run):
-    done = run(programs.TOWERS, workers=2)
+def test_all_hosts_have_the_values_of_the_chief_and_of_its_first_replica(run):
+    done = run(programs.TOGETHER, workers=2, cores="virtual:4")
+    assert done.returncode == 0, done.stderr[-3000:]
+    lines = sorted(line.replace("[worker 1] ", "") for line in done.stdout.splitlines())
+    assert lines[::2] == lines[1::2]
+    assert "value 1.000000000" in lines
+
+
+@pytest.mark.parametrize("cores", ["cpus:4", "virtual:4"])
+def test_towers_of_different_workers_draw_different_numbers_in_eager_mode(run, cores):
+    done = run(programs.TOWERS, workers=2, cores=cores)
     assert done.returncode == 0, done.stderr[-3000:]
     rows = [line.split("[drawn]")[1].split() for line in done.stdout.splitlines() if "[d" in line]
     assert len({number for row in rows for number in row}) == 16
 
 
-def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path):
+@pytest.mark.parametrize("cores", ["cpus:4", pytest.param("virtual:4", marks=pytest.mark.proof)])
+def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path, cores):
     alone = numbers(run(SAVING))
     for file in tmp_path.joinpath("kept").rglob("*"):
         if file.is_file():
             file.unlink()
-    killed = run(SAVING, str(KILLED), workers=2)
+    killed = run(SAVING, str(KILLED), workers=2, cores=cores)
     assert killed.returncode == 128 + 9
     assert "step %d loss" % KILLED in killed.stdout
-    again = run(SAVING, workers=2)
+    again = run(SAVING, workers=2, cores=cores)
     found = numbers(again)
     assert found[0] == ("from", 5)
     agree(found[1:], alone[6:])
@@ -124,8 +151,9 @@ for step in range(9):
 )
 
 
-def test_variables_that_part_are_told(run):
-    done = run(PARTING, workers=2, cores=2, options=("--check-replicas", "4"))
+@pytest.mark.parametrize("cores", ["cpus:2", "virtual:2"])
+def test_variables_that_part_are_told(run, cores):
+    done = run(PARTING, workers=2, cores=cores, options=("--check-replicas", "4"))
     assert done.returncode == 1
     assert "'Variable:0' of replica(s) 2, 3 is not as on replica 0" in done.stderr
     assert "Instead: strategy.reduce" in done.stderr
@@ -145,7 +173,7 @@ def test_the_chief_alone_writes_files_of_keras(run, tmp_path):
             "import tensorflow as tf\n"
             "resolver = tf.contrib.cluster_resolver.TPUClusterResolver('a')\n"
             "tf.contrib.distribute.TPUStrategy(resolver)\n",
-            "'cluster:cpus:2' in a graph",
+            "'cluster:virtual:2' in a graph",
         ),
         (
             programs.START
@@ -161,10 +189,17 @@ def test_the_chief_alone_writes_files_of_keras(run, tmp_path):
             "make it in strategy.scope(), and assign it",
         ),
         (programs.START + "strategy.reduce(SUM, tf.constant(1.0), axis=None)\n", "SUM of <tf.T"),
+        (
+            programs.TOWERS.split("random =")[0]
+            + "sums = lambda: tf.contrib.tpu.cross_replica_sum(1.0, [[0, 2], [1, 3]])\n"
+            + "with distribution.scope():\n"
+            + "    distribution.call_for_each_tower(sums)\n",
+            "sums over groups",
+        ),
     ],
-    ids=["graph", "few cores", "a variable", "a sum"],
+    ids=["graph", "few cores", "a variable", "a sum", "groups"],
 )
 def test_what_the_workers_cannot_do_is_refused(run, script, message):
-    done = run(script, workers=2, cores=2)
+    done = run(script, workers=2, cores="virtual:2")
     assert done.returncode == 1
     assert message in done.stderr and "Instead:" in done.stderr

@@ -44,15 +44,30 @@ def test_a_tpus_own_name_is_not_that_of_devices(name):
 
 @pytest.mark.parametrize(
     "name, kind, cores",
-    [("cluster:cpus:4", "CPU", 8), ("cluster:gpus:4", "GPU", 8), ("cluster", "GPU", 6)],
+    [
+        ("cluster:cpus:4", "CPU", 8),
+        ("cluster:gpus:4", "GPU", 8),
+        ("cluster", "GPU", 6),
+        ("cluster:virtual:4", None, 8),
+        ("cluster:virtual", None, 16),
+        ("cluster:virtual:v5litepod-16", None, 16),
+    ],
 )
 def test_the_workers_of_a_cluster_are_hosts(name, kind, cores):
-    found = system.parse(name, gpus=3, workers=2)
-    assert (found.kind, found.cores, found.hosts) == (kind, cores, 2)
+    workers = 4 if "16" in name else 2
+    found = system.parse(name, gpus=3, workers=workers)
+    assert (found.kind, found.cores, found.hosts) == (kind, cores, workers)
+    assert (found.slice is None) == ("v5" not in name)
     assert found.is_cluster and not system.parse("cpus:8").is_cluster
 
 
-@pytest.mark.parametrize("name", ["cluster:", "cluster:4", "cluster:virtual:8"])
+def test_the_hosts_of_a_slice_are_the_workers():
+    with pytest.raises(TPUNameError, match="it has 4 hosts, and the cluster 2 workers"):
+        system.parse("cluster:virtual:v3-32", workers=2)
+    assert system.parse("cluster:virtual:v3-32").cores == 32
+
+
+@pytest.mark.parametrize("name", ["cluster:", "cluster:4", "cluster:virtually:8"])
 def test_a_cluster_has_devices(name):
     with pytest.raises(TPUNameError, match="cluster:cpus:4"):
         system.parse(name)

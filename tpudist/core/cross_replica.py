@@ -116,7 +116,8 @@ def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Any:
       A mirrored value; a tensor if it is for one device.
     """
     contexts.require_cross_replica(strategy, "broadcast(...)")
-    copies = strategy.num_replicas_in_sync if destinations is None else _copies(destinations)
+    own = len(distributed.local_replicas(strategy.extended))
+    copies = own if destinations is None else _copies(destinations)
     return strategies.backend_of(strategy).mirror(tf.convert_to_tensor(tensor), copies)
 
 

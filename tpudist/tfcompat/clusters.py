@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import keras_packages, versions
+from tpudist.tfcompat import distributed, keras_packages, versions
 
 if TYPE_CHECKING:
     import types
@@ -62,13 +62,38 @@ class WorkerExtended(CollectiveExtended):
         devices = tuple(worker_device + name for name in self._names)
         return devices, self._names[0].split(":")[-2]
 
-    def add_over_workers(self, value: Any) -> Any:
-        """Adds the tensors of all workers; each of them gets the sum."""
+    def over_workers(self, reduce_op: Any, values: Sequence[Any]) -> list[Any]:
+        """Reduces each of some tensors, or IndexedSlices, over the workers; all get the results.
+
+        TensorFlow sends those of one dtype together.
+        """
         options = tf.distribute.experimental.CommunicationOptions()
-        total = CollectiveExtended._reduce_to(
-            self, tf.distribute.ReduceOp.SUM, value, "/device:CPU:0", options
-        )
-        return self._local_results(total)[0]
+        results = list(values)
+        for dtype in dict.fromkeys(value.dtype for value in values):
+            places = [i for i, value in enumerate(values) if value.dtype == dtype]
+            sent = [distributed.per_replica(self, [values[i]]) for i in places]
+            reduced = CollectiveExtended._batch_reduce_to(
+                self, reduce_op, list(zip(sent, sent)), options
+            )
+            for i, one in zip(places, reduced):
+                (results[i],) = distributed.components(one)
+        return results
+
+    def gathered_over_workers(self, value: Any, axis: int) -> Any:
+        """Concatenates the tensors of all workers along `axis`; all get the result."""
+        options = tf.distribute.experimental.CommunicationOptions()
+        pair = distributed.per_replica(self, [value])
+        made = self._get_cross_device_ops(pair)._gather(pair, pair, axis=axis, options=options)
+        return distributed.components(made)[0]
+
+    def value_of_the_chief(self, device: str, arguments: dict[str, Any]) -> Any:
+        """A function that gives the initial value which the chief sends to the other workers.
+
+        Args:
+          device: of the variable.
+          arguments: those with which it is made.
+        """
+        return self._get_variable_creator_initial_value(0, device, None, **arguments)
 
 
 class _NoStrategy:

@@ -302,7 +302,7 @@ def per_replica_trace(extended: Extended, fn: Callable[..., Any], reason: str) -
       fn: the replica function.
       reason: why they are traced one by one.
     """
-    explanation = Explanation(fn, extended._num_replicas_in_sync)
+    explanation = Explanation(fn, len(extended.worker_devices))
     graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
     start = graph and len(graph.get_operations())
     yield explanation

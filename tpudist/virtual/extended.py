@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Strategy, Tensor
 
 
-_LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
-_HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
-_OTHER_TASK = re.compile(r"/task:[1-9]")
+_TASK = re.compile(r"/task:([0-9]+)")
 
 
 class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
@@ -45,10 +43,17 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
       assignment: the `DeviceAssignment` that `placement` follows, if any.
 
     Attributes:
+      host: the CPU of this process.
       real_device: the device that all replicas compute on.
       place: gives a context that places ops on the real device.
       rename_device: gives the real device of an op that is pinned to a core or a host.
     """
+
+    #: The name of this process, with which those of its devices begin, and its task.
+    here, own_task = "/job:localhost/replica:0/task:0", 0
+
+    #: How many hosts this process stands for; None for all.
+    own_hosts: int | None = None
 
     #: Whether a replica function that assigns a variable without aggregation
     #: gives each replica a copy of it.
@@ -81,16 +86,25 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         assignment: Any = None,
     ) -> None:
         self.describe(system, placement, assignment)
-        self.real_device = device or _HOST
-        devices = _RenamedDevices(self.real_device, _HOST)
+        self.host = self.here + "/device:CPU:0"
+        self.real_device = device or self.host
+        devices = _RenamedDevices(self.real_device, self.host, self.own_task)
         self.place, self.rename_device = devices.place, devices.rename
         self.updates_copies = False
         self.replica_ids = None
         self.explanations: collections.deque[Any] = collections.deque(maxlen=100)
         self._tpu_devices = np.array(
-            [[_LABEL % core for core in cores] for cores in placement.cores], dtype=object
+            [[self.here + "/device:TPU:%d" % core for core in cores] for cores in self.own_cores()],
+            dtype=object,
         )
-        labels = tuple(self._tpu_devices[:, 0])
+        self._start(strategy, tuple(self._tpu_devices[:, 0]))
+
+    def own_cores(self) -> Any:
+        """The cores of each replica of this process: numbers on the slice, or on this host."""
+        return self.placement.cores
+
+    def _start(self, strategy: Strategy, labels: tuple[str, ...]) -> None:
+        """Calls TensorFlow's constructor; `labels` are the names of the replicas' cores."""
         strategy._collective_key_base = 0  # the native constructor reads it
         super().__init__(strategy, devices=labels)
 
@@ -109,7 +123,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     # Set-up and input: the native class calls these.
 
     def _initialize_strategy(self, devices: Any, *unused_args: Any, **unused_kwargs: Any) -> None:
-        inputs.set_devices(self, devices, _HOST)
+        inputs.set_devices(self, devices, self.host)
 
     def _use_merge_call(self) -> bool:
         return True
@@ -204,18 +218,22 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
                 return value  # TensorFlow would copy it to the TPU's label
             return distributed.reduce_plain(self, reduce_op, value, destinations)
         with self.place():
-            reduced = merge.combine(reduce_op, value)
+            [reduced] = self.over_hosts(reduce_op, [merge.combine(reduce_op, value)])
             return reductions.spread(self, reduced, destinations)
+
+    def over_hosts(self, unused_reduce_op: Any, values: list[Any]) -> list[Any]:
+        """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
+        return values
 
     def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Any:
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
-        count = self._num_replicas_in_sync
+        count = len(self.worker_devices)
         parts = (
             distributed.components(value) if distributed.is_distributed(value) else [value] * count
         )
         with self.place():
             return reductions.combine_along(
-                reduce_op, [tf.convert_to_tensor(part) for part in parts], axis
+                reduce_op, [tf.convert_to_tensor(part) for part in parts], axis, self.over_hosts
             )
 
     def _batch_reduce_to(
@@ -236,7 +254,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         with self.place():
             if not distributed.is_tensor_like(tensor):
                 tensor = tf.convert_to_tensor(tensor)
-            return reductions.mirror(self, tensor, self._num_replicas_in_sync)
+            return reductions.mirror(self, tensor, len(self.worker_devices))
 
     def _gather_to_implementation(
         self, value: Any, destinations: Any, axis: int, *unused: Any
@@ -274,7 +292,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         kwargs: Mapping[str, Any],
         group: bool,
     ) -> Any:
-        targets = [() for _ in range(self._num_replicas_in_sync)]
+        targets = [() for _ in self.worker_devices]
         return self._update_copies(targets, True, fn, args, kwargs, group)
 
     def _update_single(
@@ -347,11 +365,13 @@ class _RenamedDevices:
     Args:
       device: the device that all cores compute on.
       host: the device that stands for all hosts.
+      task: the number of this process among the hosts.
     """
 
-    def __init__(self, device: Any, host: Any) -> None:
+    def __init__(self, device: Any, host: Any, task: int) -> None:
         self._device = device
         self._host = host
+        self._task = task
         self._renamed: dict[Any, Any] = {}
 
     @contextlib.contextmanager
@@ -388,4 +408,5 @@ class _RenamedDevices:
     def _real(self, name: str) -> Any:
         if "device:TPU:" in name:
             return self._device
-        return self._host if _OTHER_TASK.search(name) else name
+        task = _TASK.search(name)
+        return self._host if task and int(task.group(1)) != self._task else name

@@ -13,7 +13,7 @@ from tpudist.virtual import lazy_values
 from tpudist.virtual.trace import collectives, function_graphs
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
+    from typing import Any, Callable, Sequence
 
     from tpudist.tfcompat.annotations import Extended, Tensor
 
@@ -49,7 +49,9 @@ def combine(reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "") -> Any:
     return total
 
 
-def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any) -> Any:
+def combine_along(
+    reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hosts: Callable[..., Any]
+) -> Any:
     """Reduces over replicas and along `axis` of each replica's tensor.
 
     Args:
@@ -57,18 +59,21 @@ def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any) -> Any:
         replicas really have, also when the last batch is uneven.
       tensors: N tensors, whose sizes may differ along `axis`.
       axis: the batch dimension, or a list of dimensions.
+      over_hosts: ``over_hosts(SUM, values)`` adds values of this process over all hosts.
 
     Returns:
       One tensor.
     """
+    add_hosts = functools.partial(over_hosts, tf.distribute.ReduceOp.SUM)
     if _is_one_batch(tensors, axis):
         tensors = [tf.concat(tensors, axis)]
-    total = _add_chain([tf.reduce_sum(t, axis=axis) for t in tensors])
+    [total] = add_hosts([_add_chain([tf.reduce_sum(t, axis=axis) for t in tensors])])
     if reduce_op != tf.distribute.ReduceOp.MEAN:
         return total
     axes = tf.reshape(axis, [-1])
     counts = [tf.reduce_prod(tf.gather(tf.shape(t, out_type=tf.int64), axes)) for t in tensors]
-    return total / tf.cast(_add_chain(counts), total.dtype)
+    [count] = add_hosts([_add_chain(counts)])
+    return total / tf.cast(count, total.dtype)
 
 
 def _is_one_batch(tensors: Sequence[Tensor], axis: Any) -> bool:

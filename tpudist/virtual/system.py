@@ -37,7 +37,7 @@ class VirtualSystem(
         cores.
       mesh: (x, y, z, cores per chip); its product is `cores`.
       kind: "GPU" or "CPU" if each core is such a device of a machine; None if one device
-        computes for all.
+        computes for all, or for all of a worker.
     """
 
     __slots__ = ()
@@ -50,7 +50,7 @@ class VirtualSystem(
     @property
     def slice(self) -> slices.Slice | None:
         """The slice of that name; None if the name only counts cores, or devices."""
-        size = self.name.partition(":")[2]
+        size = devices_of(self.name).partition(":")[2]
         return slices.find(size) if self.kind is None and not size.isdigit() and size else None
 
     @property
@@ -98,17 +98,18 @@ def check(name: Any) -> None:
         parse(name)
 
 
-def parse(name: Any, gpus: int = 1, workers: int = 1) -> Any:
+def parse(name: Any, gpus: int = 1, workers: int | None = None) -> Any:
     """The slice that a name such as ``virtual:8`` describes.
 
     Args:
       name: ``"virtual"`` (8 cores), ``"virtual:N"`` (N cores on one host) or
         ``"virtual:NAME"`` with the name of a slice, such as ``v3-32`` or
         ``v5e:2x4`` (see :func:`tpudist.surfaces.slices.find`); ``"gpus:N"`` and ``"cpus:N"``
-        for a core on each of N devices of this machine; ``"cluster:cpus:N"`` for those of each
-        worker of a cluster.
+        for a core on each of N devices of this machine; ``"cluster:cpus:N"``, or
+        ``"cluster:virtual:N"``, for those of each worker of a cluster; ``"cluster:virtual:NAME"``
+        for a slice whose hosts are the workers.
       gpus: how many GPUs there are: the cores of ``"gpus"``.
-      workers: how many workers a cluster has.
+      workers: how many workers a cluster has; None if that is not known yet.
 
     Returns:
       A `VirtualSystem`.
@@ -116,25 +117,28 @@ def parse(name: Any, gpus: int = 1, workers: int = 1) -> Any:
     Raises:
       TPUNameError: the name describes no slice.
     """
-    _, _, size = devices_of(name).partition(":")
+    what, _, size = devices_of(name).partition(":")
     kind = kind_of(name)
-    if kind is not None:
-        hosts = workers if is_cluster(name) else 1
-        return _plain(name, int(size or gpus) * hosts)._replace(kind=kind, hosts=hosts)
-    if is_cluster(name):
+    if is_cluster(name) and kind is None and what != "virtual":
         raise TPUNameError(
             "TPU name %r" % (name,),
-            "the cores of a cluster are devices of each worker",
-            "'cluster:cpus:4', 'cluster:gpus:4', or 'cluster' for every GPU",
+            "the cores of a cluster are devices of each worker, or virtual ones",
+            "'cluster:virtual:8', 'cluster:cpus:4', 'cluster:gpus:4', or 'cluster' for every GPU",
         )
-    if name == "virtual":
-        return _plain(name, 8)
-    if re.match(r"^[0-9]+$", size):
-        return _plain(name, int(size))
+    if kind is not None or size.isdigit() or devices_of(name) == "virtual":
+        hosts = workers or 1 if is_cluster(name) else 1
+        cores = int(size) if size else gpus if kind else 8
+        return _plain(name, cores * hosts)._replace(kind=kind, hosts=hosts)
     try:
         slice_ = slices.find(size)
     except TopologyError as error:
         raise _unknown(name, "%s; %s" % (error.seen, error.why), error.instead) from error
+    if is_cluster(name) and workers not in (None, slice_.hosts):
+        raise _unknown(
+            name,
+            "it has %d hosts, and the cluster %d workers" % (slice_.hosts, workers),
+            "'cluster:virtual:%d'" % (slice_.devices // slice_.hosts),
+        )
     return VirtualSystem(name, slice_.devices, slice_.hosts, slice_.mesh)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.core import base_classes
-from tpudist.core.input import distributed_datasets
+from tpudist.core.input import distributed_datasets, per_replica_datasets
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions
 
@@ -138,9 +138,14 @@ class Backend(abc.ABC):
         """An iterator over a dataset of global batches, to be initialized."""
         return base_classes.native(self.strategy).make_dataset_iterator(dataset)
 
-    @abc.abstractmethod
     def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
-        """As :meth:`make_dataset_iterator`; each replica takes a whole batch of the dataset."""
+        """As :meth:`make_dataset_iterator`; each replica takes a whole batch of the dataset.
+
+        One host hands out the batches, in their order.
+        """
+        return per_replica_datasets.PerReplicaDataset(
+            self.strategy, lambda: dataset, self.pipeline_devices()[:1]
+        ).make_initializable_iterator()
 
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]

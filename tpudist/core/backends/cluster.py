@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.core import step_loops
+from tpudist.core.backends.backend import Backend
 from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend
 from tpudist.core.backends.replica_checks import ReplicaCheck
 from tpudist.core.system import cluster, tasks
@@ -44,11 +45,10 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         self, strategy: Strategy, system: VirtualSystem, placement: Any, assignment: Assignment
     ) -> None:
         self.describe(system, placement, assignment)
-        own = _own_cores(system, placement, tasks.own())
+        own = own_cores(system, placement, tasks.own())
         names = cluster.join(system)
-        clusters.WorkerExtended.__init__(self, strategy, [names[core] for core in own])
-        self.own_task = self._task_id
-        here = "/job:%s/replica:0/task:%d" % (self._task_type, self._task_id)
+        clusters.WorkerExtended.__init__(self, strategy, [names[cores[0]] for cores in own])
+        self.own_task, here = tasks.own().task_id, tasks.own().name
         self.cores = [here + name for name in names]
         self.host = here + "/device:CPU:0"
         self._check = ReplicaCheck.asked_for(self)
@@ -103,8 +103,17 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         return super()._reduce_to(reduce_op, value, destinations, *options)
 
 
-def _own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[int]:
-    """The numbers, on this worker, of the cores of its replicas."""
+def own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[tuple[int, ...]]:
+    """The cores of each replica of a worker: their numbers on it.
+
+    Args:
+      system: the `VirtualSystem`, each of whose hosts is a worker.
+      placement: the `placement.Placement` of all replicas.
+      task: the worker.
+
+    Raises:
+      TopologyError: (a ValueError) the workers would not have equally many replicas, in order.
+    """
     each, per_host = placement.num_replicas // task.workers, system.cores_per_host
     hosts = [cores[0] // per_host for cores in placement.cores]
     if hosts != [worker for worker in range(task.workers) for _ in range(each)]:
@@ -115,7 +124,7 @@ def _own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[
             "num_cores=%d, or no device assignment" % system.cores,
         )
     own = placement.cores[task.number * each : (task.number + 1) * each]
-    return [cores[0] % per_host for cores in own]
+    return [tuple(core % per_host for core in cores) for cores in own]
 
 
 def _loop_around(step: Callable[[], Any]) -> Any:
@@ -146,8 +155,8 @@ def _loop_around(step: Callable[[], Any]) -> Any:
     return tf.function(loop, autograph=False)
 
 
-class ClusterBackend(MirroredBackend):
-    """TensorFlow's mirrored strategy of several workers, of which this process is one."""
+class OwnInput(Backend):
+    """The loops and the input of one of several workers."""
 
     __slots__ = ()
 
@@ -185,3 +194,9 @@ class ClusterBackend(MirroredBackend):
             return step.skip(own.start).take(len(own))
 
         return dataset.window(count, drop_remainder=True).flat_map(part)
+
+
+class ClusterBackend(OwnInput, MirroredBackend):
+    """TensorFlow's mirrored strategy of several workers, of which this process is one."""
+
+    __slots__ = ()

@@ -16,7 +16,6 @@ import tensorflow as tf
 from tpudist.core import base_classes, step_loops
 from tpudist.core.backends import replica_numbers
 from tpudist.core.backends.backend import Backend
-from tpudist.core.input import per_replica_datasets
 from tpudist.tfcompat import devices, distributed, functions, values_by_device
 from tpudist.virtual import device_loop, named_slice
 from tpudist.virtual.replicas import replicate
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import (
         Args,
         Assignment,
-        Dataset,
         Fn,
         Integer,
         Kwargs,
@@ -232,12 +230,6 @@ class MirroredBackend(Backend):
     def pipeline_devices(self) -> list[str]:
         """See the base class; all hosts are this machine."""
         return [self.extended.host] * self.extended.num_hosts
-
-    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
-        """See the base class; one host hands out the batches, in their order."""
-        return per_replica_datasets.PerReplicaDataset(
-            self.strategy, lambda: dataset, self.pipeline_devices()[:1]
-        ).make_initializable_iterator()
 
     @property
     def logical_devices(self) -> int:

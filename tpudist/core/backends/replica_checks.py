@@ -69,7 +69,8 @@ class ReplicaCheck:
         copies = zip(*map(distributed.components, variables))
         sums = tf.stack([tf.stack([_checksum(copy) for copy in row]) for row in copies])
         after = self._extended._num_replicas_in_sync - own.stop
-        table = self._extended.add_over_workers(tf.pad(sums, [[own.start, after], [0, 0]]))
+        padded = tf.pad(sums, [[own.start, after], [0, 0]])
+        [table] = self._extended.over_workers(tf.distribute.ReduceOp.SUM, [padded])
         if tf.executing_eagerly():
             return tf.constant(_refuse_differences(table.numpy(), names))
         return tf.numpy_function(lambda rows: _refuse_differences(rows, names), [table], tf.bool)

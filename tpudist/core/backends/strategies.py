@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from tpudist.core.backends.cluster import ClusterBackend, ClusterExtended
 from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend, MirroredExtended
 from tpudist.core.backends.native import NativeBackend
+from tpudist.core.backends.virtual_hosts import HostsBackend, HostsExtended
 from tpudist.core.backends.virtual_tpu import VirtualBackend
 from tpudist.core.base_classes import ScalingStrategyBaseV1, TPUStrategyBaseV1
 from tpudist.core.system import cluster, placement
-from tpudist.errors import ArgumentError
 from tpudist.tfcompat import tpu, versions
 from tpudist.virtual.extended import VirtualExtended
 
@@ -22,15 +21,12 @@ if TYPE_CHECKING:
     from tpudist.core.backends.backend import Backend
 
 
-#: Environment variable: the real device that computes for a virtual TPU,
-#: ``CPU:0`` (the default) or ``GPU:0``.
-DEVICE = "TPUDIST_DEVICE"
-
-
 def backend_of(strategy: Strategy) -> Backend:
     """The `Backend` of a strategy: TensorFlow's TPU, the virtual one, or devices as cores."""
     if isinstance(strategy.extended, ClusterExtended):
         return ClusterBackend(strategy)
+    if isinstance(strategy.extended, HostsExtended):
+        return HostsBackend(strategy)
     if isinstance(strategy.extended, VirtualExtended):
         return VirtualBackend(strategy)
     if isinstance(strategy.extended, DevicesExtended):
@@ -60,11 +56,13 @@ def initialize(
     if system is not None:
         placed = placement.on_slice(system, num_cores, assignment)
         if system.is_cluster:
-            extended = ClusterExtended(strategy, system, placed, assignment)
+            of_workers = ClusterExtended if system.kind else HostsExtended
+            extended = of_workers(strategy, system, placed, assignment)
         elif system.kind:
             extended = MirroredExtended(strategy, system, placed, assignment)
         else:
-            extended = VirtualExtended(strategy, system, placed, _real_device(), assignment)
+            device = "/job:localhost/replica:0/task:0" + cluster.computing_device()
+            extended = VirtualExtended(strategy, system, placed, device, assignment)
         extended.finds_by_device = isinstance(strategy, ScalingStrategyBaseV1)
         extended._tpu_cluster_resolver = resolver
         extended.steps_per_run = steps_per_run or 1
@@ -73,22 +71,6 @@ def initialize(
     base.__init__(strategy, _native(strategy, resolver, steps_per_run, assignment, num_cores))
     # As the native constructors do: functions then capture one handle.
     strategy._enable_packed_variable_in_eager_mode = True
-
-
-def _real_device() -> str | None:
-    """The device that TPUDIST_DEVICE names; None where it is not set."""
-    name = os.environ.get(DEVICE)
-    if not name:
-        return None
-    devices = tpu.real_devices()
-    wanted = "/device:" + name.upper().split("DEVICE:")[-1].lstrip("/")
-    if wanted not in devices:
-        raise ArgumentError(
-            "%s=%r" % (DEVICE, name),
-            "TensorFlow sees only %s" % ", ".join(devices),
-            "%s=CPU:0, or a TensorFlow build with GPU support" % DEVICE,
-        )
-    return "/job:localhost/replica:0/task:0" + wanted
 
 
 def _native(

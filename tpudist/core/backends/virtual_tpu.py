@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tpudist.core import base_classes, step_loops
 from tpudist.core.backends.backend import Backend
-from tpudist.core.input import distributed_datasets, per_replica_datasets
+from tpudist.core.input import distributed_datasets
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import reductions
 from tpudist.virtual.input import inputs
@@ -114,12 +114,6 @@ class VirtualBackend(Backend):
         return distributed_datasets.SplitDataset(
             self.strategy, dataset, self.pipeline_devices()
         ).iterator()
-
-    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
-        """See the base class; one host hands out the batches, in their order."""
-        return per_replica_datasets.PerReplicaDataset(
-            self.strategy, lambda: dataset, self.pipeline_devices()[:1]
-        ).make_initializable_iterator()
 
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]

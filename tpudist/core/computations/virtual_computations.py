@@ -84,6 +84,12 @@ class VirtualComputations:
                 "sums over groups cannot be lowered to HLO without a TPU",
                 "group_assignment=None while it is compiled",
             )
+        if len(distributed.local_replicas(context.strategy.extended)) < sum(map(len, groups)):
+            raise ArgumentError(
+                "group_assignment=%s on workers of a cluster" % (group_assignment,),
+                "sums over groups of replicas need the values of all in one process",
+                "group_assignment=None, or virtual:%d on one machine" % sum(map(len, groups)),
+            )
         return _sum_of_group(tf.convert_to_tensor(x), groups)
 
     def replicate(

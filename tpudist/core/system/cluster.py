@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import Resolver
 
 
+#: Environment variable: the real device that computes for a virtual TPU,
+#: ``CPU:0`` (the default) or ``GPU:0``.
+DEVICE = "TPUDIST_DEVICE"
+
 #: The TPU that the program has initialized, if any: a virtual one, or None for a native one.
 _started: list[virtual_system.VirtualSystem | None] = []
 
@@ -47,7 +51,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
           tpu: a TPU's name, its ``grpc://`` address, ``"local"``, or a virtual
             TPU: ``"virtual"``, ``"virtual:8"``, ``"virtual:v3-32"``; or devices
             of this machine as cores: ``"gpus"``, ``"gpus:4"``, ``"cpus:8"``; or those of each
-            worker of a cluster: ``"cluster"``, ``"cluster:gpus:4"``, ``"cluster:cpus:8"``. The
+            worker of a cluster: ``"cluster"``, ``"cluster:gpus:4"``, ``"cluster:virtual:8"``. The
             environment variable TPUDIST_TPU overrides it.
           zone, project, job_name, ...: as the native class takes them; unused by
             a virtual TPU.
@@ -190,7 +194,7 @@ def described(name: Any) -> virtual_system.VirtualSystem:
             "'%scpus:8', logical CPUs, or 'virtual:8'"
             % ("cluster:" if virtual_system.is_cluster(name) else ""),
         )
-    workers = tasks.own().workers if virtual_system.is_cluster(name) else 1
+    workers = tasks.own().workers if virtual_system.is_cluster(name) else None
     return virtual_system.parse(name, gpus, workers)
 
 
@@ -230,10 +234,30 @@ def join(system: virtual_system.VirtualSystem) -> list[str]:
             "TensorFlow starts the server of a worker when it starts itself",
             "tpudist run --tpu %s, or the strategy before the first tensor" % system.name,
         )
-    provided = devices.provided(system.kind, system.cores_per_host)
+    if system.kind:
+        provided = devices.provided(system.kind, system.cores_per_host)
+    else:
+        provided = [computing_device()]
     names = [name[name.index("/device:") :] for name in provided]
     clusters.start(names)
     return names
+
+
+def computing_device() -> str:
+    """The device that computes for a virtual TPU, by default the CPU: ``"/device:CPU:0"``.
+
+    Raises:
+      ArgumentError: (a ValueError) TensorFlow does not see the one that TPUDIST_DEVICE names.
+    """
+    name = os.environ.get(DEVICE) or "CPU:0"
+    wanted = "/device:" + name.upper().split("DEVICE:")[-1].lstrip("/")
+    if wanted != "/device:CPU:0" and wanted not in native.real_devices():
+        raise ArgumentError(
+            "%s=%r" % (DEVICE, name),
+            "TensorFlow sees only %s" % ", ".join(native.real_devices()),
+            "%s=CPU:0, or a TensorFlow build with GPU support" % DEVICE,
+        )
+    return wanted
 
 
 def connect_to_cluster(cluster_spec_or_resolver: Any, *args: Any, **kwargs: Any) -> None:

@@ -29,10 +29,18 @@ class Task(typing.NamedTuple):
     Args:
       number: which one it is, 0 for the chief.
       workers: how many there are.
+      job, task_id: its task in TF_CONFIG.
     """
 
     number: int
     workers: int
+    job: str = "worker"
+    task_id: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name with which those of its devices begin."""
+        return "/job:%s/replica:0/task:%d" % (self.job, self.task_id)
 
     @property
     def is_chief(self) -> bool:
@@ -66,7 +74,7 @@ def own() -> Task:
             else "the cluster has no task %d of %r" % (index, job),
         )
     before = counts.get("chief", 0) if job == "worker" else 0
-    return Task(before + index, sum(counts.values()))
+    return Task(before + index, sum(counts.values()), job, index)
 
 
 def _refused(seen: str, why: str) -> TPUNameError:

@@ -47,7 +47,7 @@ def fits(extended: Extended, dataset: Any, options: Any = None) -> bool:
       dataset: the dataset to distribute.
       options: ``tf.distribute.InputOptions`` or None.
     """
-    if extended._num_replicas_in_sync == 1:
+    if extended._num_replicas_in_sync == 1 or extended.own_hosts:
         return False
     if options is not None and options.experimental_replication_mode.name == "PER_REPLICA":
         return False

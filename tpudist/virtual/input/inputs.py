@@ -72,13 +72,13 @@ def workers(extended: Extended, options: Any = None) -> Any:
       options: ``tf.distribute.InputOptions`` or None.
 
     Returns:
-      TensorFlow's ``InputWorkers``: one worker per host, or one per replica
+      TensorFlow's ``InputWorkers``: one worker per host of this process, or one per replica
       if the options say so.
     """
-    count = extended.num_hosts
+    count, replicas = extended.own_hosts or extended.num_hosts, len(extended.worker_devices)
     if options and options.experimental_replication_mode.name == "PER_REPLICA":
-        count = extended._num_replicas_in_sync
-    feeds = (extended._host,) * (extended._num_replicas_in_sync // count)
+        count = replicas
+    feeds = (extended._host,) * (replicas // count)
     return input_lib.InputWorkers([(extended._host, feeds)] * count)
 
 

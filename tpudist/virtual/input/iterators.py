@@ -354,6 +354,8 @@ def _next_batch(iterator: Any) -> Any:
         hosts = [host._iterator for host in iterator._iterators]
         spec = hosts[0].element_spec
         if iterator._enable_get_next_as_optional:
+            if extended.own_hosts:  # the other workers are asked too whether data is left
+                return None
             return _per_replica(iterator._strategy, spec, _values_or_dummies(hosts))
         if packed_values.can_pack(extended, spec):
             return _per_replica(iterator._strategy, spec, _leaves(hosts, nests.flatten(spec)))

@@ -27,7 +27,7 @@ SMALLEST = 32
 
 def are_used(extended: Any) -> bool:
     """Whether batches are packed: there are many replicas, and the release can cast types."""
-    return versions.TYPE_SPECS_CAST and extended._num_replicas_in_sync >= SMALLEST
+    return versions.TYPE_SPECS_CAST and len(extended.worker_devices) >= SMALLEST
 
 
 def can_pack(extended: Any, spec: Any) -> bool:
@@ -43,7 +43,7 @@ def _has_rows(spec: Any) -> bool:
 
 def divide(extended: Any, whole: Any) -> Any:
     """The per-replica value that gives each replica as many rows of the tensor `whole`."""
-    count = extended._num_replicas_in_sync
+    count = len(extended.worker_devices)
     if graphs.is_eager(whole) and are_used(extended):
         rows, *rest = whole.shape.as_list()
         part = tf.TensorSpec([rows // count, *rest], whole.dtype)

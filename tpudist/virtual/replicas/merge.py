@@ -45,6 +45,8 @@ class Merge(function_graphs.Trace):
 
     def __init__(self, program: Program) -> None:
         super().__init__("merge_function", program.outer)
+        # TensorFlow numbers a sum over hosts whenever the function around this graph is called.
+        self.graph.is_control_flow_graph = True
         self.program = program
         self._strategy = program.extended._container_strategy()
         self.position: int | None = None
@@ -316,6 +318,13 @@ def differs(value: Any) -> bool:
     if source is not None and not distributed.is_mirrored(value):
         return not trace.program.uniformity.holds(source)
     return not uniformity.are_equal(distributed.components(value))
+
+
+def is_known_equal(value: Any) -> bool:
+    """Whether all replicas are known to have handed over `value`, which entered the merge."""
+    trace = function_graphs.current()
+    source = trace.source_of(value) if isinstance(trace, Merge) else None
+    return source is not None and trace.program.uniformity.holds(source)
 
 
 def _key(value: Any) -> Any:

@@ -45,7 +45,7 @@ def run(
     Returns:
       What `fn` returned, a ``PerReplica`` in place of each tensor.
     """
-    explanation = explanations.Explanation(fn, extended._num_replicas_in_sync)
+    explanation = explanations.Explanation(fn, len(extended.worker_devices))
     while True:
         program, results = _traced(extended, explanation, fn, args, kwargs)
         for variable in _assigned_between_effects(program):
@@ -116,8 +116,13 @@ class Program(function_graphs.Trace):
 
     @property
     def num_replicas(self) -> int:
-        """Number of replicas the program runs on."""
-        return int(self.extended._num_replicas_in_sync)
+        """Number of replicas the program runs on: those of this process."""
+        return len(self.replica_ids)
+
+    @property
+    def replica_ids(self) -> range:
+        """The ids of these replicas."""
+        return distributed.local_replicas(self.extended)
 
     def trace(self, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Calls `fn` in replica context; returns what it returned."""
@@ -153,14 +158,16 @@ class Program(function_graphs.Trace):
         counted = random_seeds.numbered(self.graph)
         if not versions.COUNTS_RANDOM_OPS:
             for op in [op for _, op in counted if op is not None]:
-                number, count = op.get_attr("seed2"), self.num_replicas
-                self.numbers[op] = [random_seeds.number_of_replica(number, i) for i in range(count)]
+                number, ids = op.get_attr("seed2"), self.replica_ids
+                self.numbers[op] = [random_seeds.number_of_replica(number, i) for i in ids]
             return
         positions = [one.position for one in self.merges]
         for segment, merge_ in enumerate(self.merges + [None]):
             ops = [op for place, op in counted if bisect.bisect_right(positions, place) == segment]
-            for op in ops * self.num_replicas:
-                self.numbers.setdefault(op, []).append(random_seeds.next_number(self.outer))
+            for replica_id in range(self.extended._num_replicas_in_sync):
+                numbers = [random_seeds.next_number(self.outer) for _ in ops]
+                for op, number in zip(ops, numbers) if replica_id in self.replica_ids else ():
+                    self.numbers.setdefault(op, []).append(number)
             for _, op in random_seeds.numbered(merge_.graph) if merge_ else ():
                 number = random_seeds.next_number(self.outer)
                 if op is not None:
@@ -177,7 +184,7 @@ class Program(function_graphs.Trace):
             with self.graph.as_default(), tf.control_dependencies(None):
                 self._replica_id = _id_of_any_replica()
             with self.outer.as_default(), tf.control_dependencies(None):
-                ids = tf.unstack(tf.constant(list(range(self.num_replicas))))
+                ids = tf.unstack(tf.constant(list(self.replica_ids)))
             self.arguments.append((self._replica_id, ids))
         return self._replica_id
 
@@ -228,14 +235,15 @@ def _id_of_any_replica() -> Any:
 class TracedReplica(distributed.ReplicaContext):
     """The replica context of a trace that stands for every replica.
 
-    Variables see replica 0; user code sees a symbolic id.
+    Variables see the first replica; user code sees a symbolic id.
     """
 
     #: Read by variables of other strategies on the slice; see :mod:`other_strategies`.
     stands_for_all = True
 
     def __init__(self, program: Program) -> None:
-        super().__init__(program.extended._container_strategy(), 0)
+        first, *_ = program.replica_ids
+        super().__init__(program.extended._container_strategy(), first)
         self._program = program
 
     @property

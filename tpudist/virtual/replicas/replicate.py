@@ -192,7 +192,7 @@ def _out_of_function(extended: Extended, leaf: Any) -> Any:
     if not isinstance(leaf, tf.Variable):
         return leaf
     parts = distributed.components(leaf)
-    count = extended._num_replicas_in_sync
+    count = len(extended.worker_devices)
     if any(part is not parts[0] for part in parts):
         return distributed.per_replica(extended, [part.read_value() for part in parts])
     if count == 1:

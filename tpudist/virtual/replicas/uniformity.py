@@ -80,8 +80,10 @@ class Uniformity:
     def _learn_placeholders(self) -> None:
         """Decides for each new placeholder of the trace whether all replicas get the same value."""
         program = self._program
+        is_alone = program.num_replicas < min(2, program.extended._num_replicas_in_sync)
         for inner, tensors in self._unseen("arguments", program.arguments):
-            self._placeholders[inner] = all(tensor is tensors[0] for tensor in tensors)
+            is_one = all(tensor is tensors[0] for tensor in tensors)
+            self._placeholders[inner] = is_one and not is_alone  # others are on other hosts
         for outer, inner in self._unseen("captures", functions.captures(program.graph)):
             self._placeholders[inner] = not functions.is_resource(outer) or _is_one(outer)
             if self._placeholders[inner] and functions.is_resource(outer):

@@ -48,7 +48,7 @@ def check_lengths(extended: Extended, structure: Any) -> None:
     """
     for leaf in nests.flatten(structure):
         if distributed.is_distributed(leaf) and not distributed.is_variable(leaf):
-            _components(leaf, extended._num_replicas_in_sync)
+            _components(leaf, len(extended.worker_devices))
 
 
 def _components(leaf: Any, count: int) -> Any:

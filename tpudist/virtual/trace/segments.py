@@ -206,7 +206,7 @@ def _graph_def(program: Program, segment: Segment, replica_id: int, graph: Graph
     graph_def = tf.compat.v1.GraphDef()
     graph_def.versions.CopyFrom(program.graph.graph_def_versions)
     names = {op.name for op in segment.body}
-    variants = random_seeds.Variants(program.graph, graph, replica_id)
+    variants = random_seeds.Variants(program.graph, graph, program.replica_ids[replica_id])
     for op in segment.body:
         node = graph_def.node.add()
         node.CopyFrom(_detached(op, names))

@@ -54,7 +54,7 @@ def positions(variable: Variable, extended: Extended) -> Any:
     creator = getattr(variable, "_own_strategy", None)  # The replica ids have none.
     if creator is not None and extended is not creator.extended:
         return other_strategies.cores_of(variable, extended)
-    return range(extended._num_replicas_in_sync)
+    return range(len(extended.worker_devices))
 
 
 if versions.BY_DEVICE:
@@ -226,7 +226,7 @@ def replica_id(extended: Extended) -> Any:
                     extended,
                     [
                         distributed.ResourceVariable(i, trainable=False)
-                        for i in range(extended._num_replicas_in_sync)
+                        for i in distributed.local_replicas(extended)
                     ],
                 )
             stored_once.register(extended.replica_ids)
@@ -249,7 +249,7 @@ def create(extended: Extended, next_creator: Callable[..., Any], kwargs: dict[st
     if hasattr(colocate_with, "device") and distributed.is_single_device(colocate_with):
         with tf.device(colocate_with.device):
             return next_creator(**kwargs)
-    count = extended._num_replicas_in_sync
+    count = len(extended.worker_devices)
     aggregation = kwargs.get("aggregation", NONE)  # TensorFlow up to 2.4 removes it below
     if kwargs.get("trainable", True) is None:
         # In a graph TensorFlow replaces the copies in the trainable collection by

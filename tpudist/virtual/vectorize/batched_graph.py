@@ -287,7 +287,7 @@ class BatchedGraph:
             return self._shared_attributes[op]
         if replica not in self._variants:
             self._variants[replica] = random_seeds.Variants(
-                self._program.graph, self._graph, replica
+                self._program.graph, self._graph, self._program.replica_ids[replica]
             )
         node, attributes = op.node_def, op.node_def.attr
         self._variants[replica].call(node)
