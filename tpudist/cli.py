@@ -10,7 +10,6 @@ Exit codes: 0 fine, 1 the verb found problems, 2 a usage error or a
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -280,8 +279,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv, script_arguments = _split(sys.argv[1:] if argv is None else list(argv))
     options = parser().parse_args(argv)
     options.arguments = script_arguments
-    if is_process and options.verb is migrate:
-        gc.disable()  # it ends then: nobody needs what a last look through all objects frees
     loud = options.verbose - options.quiet
     try:
         with console.loudness(loud):
