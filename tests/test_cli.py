@@ -221,8 +221,9 @@ def test_matrix_passes_its_options_and_the_command(monkeypatch, argv, releases, 
 def test_pins_reruns_pytest(monkeypatch, argv, flag, arguments):
     from tpudist.tools import pins
 
-    monkeypatch.setattr(pins, "rerun", lambda *call: call)
-    assert cli.main(["pins"] + argv) == (flag, arguments)
+    monkeypatch.setattr(pins.subprocess, "call", lambda command: command)
+    command = cli.main(["pins"] + argv)
+    assert command == [sys.executable, "-m", "pytest", flag, *arguments]
 
 
 def test_eras_are_those_of_the_table():

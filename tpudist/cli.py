@@ -1,4 +1,4 @@
-"""The command line: one small function a verb, whose number is the exit code.
+"""The command line: one function a verb, whose number is the exit code.
 
 Verbs import what they need when they run, so that ``tpudist --help`` costs
 no TensorFlow, no numpy and no noticeable time.
@@ -10,7 +10,7 @@ Exit codes: 0 fine, 1 the verb found problems, 2 a usage error or a
 from __future__ import annotations
 
 import contextlib
-import gc
+import importlib
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from tpudist.errors import ArgumentError, TpudistError
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Iterator, Sequence
+    from typing import Callable, Iterator, Sequence
 
 
 #: Options of ``tpudist run`` that a value follows.
@@ -69,20 +69,6 @@ def _check_replicas(every: int, tpu: str | None) -> None:
             "tpudist launch --hosts a,b -- --check-replicas 100 train.py",
         )
     os.environ[machine.CHECK_REPLICAS] = str(every)
-
-
-def launch(options: argparse.Namespace) -> int:
-    """``tpudist launch``: runs a script on several hosts at once.
-
-    Args:
-      options: see ``tpudist.tools.launch.run``.
-
-    Returns:
-      0 if every worker ended well, else the exit code of the first that failed.
-    """
-    from tpudist.tools import launch as launches
-
-    return launches.run(options)
 
 
 @contextlib.contextmanager
@@ -160,81 +146,6 @@ def doctor(options: argparse.Namespace) -> int:
     return doctors.run(options.json, options.runtime, look=look, paths=options.paths)
 
 
-def selftest(options: argparse.Namespace) -> int:
-    """``tpudist selftest``: the programs of all surfaces on the TPU at hand.
-
-    Args:
-      options: see ``tpudist.tools.selftest.run``.
-
-    Returns:
-      0 if every value that was tried agrees, else 1.
-    """
-    from tpudist.tools import selftest as selftests
-
-    return selftests.run(options)
-
-
-def matrix(options: argparse.Namespace) -> int:
-    """``tpudist matrix``: runs a command on several TensorFlow releases.
-
-    Args:
-      options: see ``tpudist.tools.matrix.run``.
-
-    Returns:
-      0 if it passed everywhere, 1 if it failed somewhere, 2 if a release
-      could not be set up.
-    """
-    from tpudist.tools import matrix as matrices
-
-    return matrices.run(options)
-
-
-def pins(options: argparse.Namespace) -> int:
-    """``tpudist pins``: reports on pins, or records them anew.
-
-    Args:
-      options: parsed ``action``; of a report ``paths``, ``png`` and ``html``;
-        else ``arguments``, which are pytest's.
-
-    Returns:
-      Of a report 0 if all releases agree, else 1; pytest's own code otherwise.
-    """
-    from tpudist.tools import pins as pinned
-
-    if options.action == "report":
-        return pinned.compared(options)
-    return pinned.rerun("--pins-" + options.action, options.arguments)
-
-
-def migrate(options: argparse.Namespace) -> int:
-    """``tpudist migrate``: rewrites a code base for the names of a later era.
-
-    Args:
-      options: see ``tpudist.tools.migrate.options``.
-
-    Returns:
-      0 if nothing is left, 1 if something is, 2 if a file was refused.
-    """
-    from tpudist.tools import migrate as migrations
-
-    return migrations.run(options)
-
-
-def help_(options: argparse.Namespace) -> int:
-    """``tpudist help``: prints a guide, or which there are.
-
-    Args:
-      options: parsed ``topic``, the name of a guide or None.
-
-    Returns:
-      0.
-    """
-    from tpudist import guides
-
-    sys.stdout.write(guides.text(options.topic) if options.topic else guides.listed())
-    return 0
-
-
 def complete(options: argparse.Namespace) -> int:
     """``tpudist completion``: prints a script with which a shell completes options.
 
@@ -250,16 +161,26 @@ def complete(options: argparse.Namespace) -> int:
     return 0
 
 
+def _run_of(module: str) -> Callable[[argparse.Namespace], int]:
+    """The function `run` of a module, which is imported when its verb is typed."""
+
+    def verb(options: argparse.Namespace) -> int:
+        code: int = importlib.import_module(module).run(options)
+        return code
+
+    return verb
+
+
 _VERBS = {
     "run": run,
-    "launch": launch,
+    "launch": _run_of("tpudist.tools.launch"),
     "compile": compile_,
     "doctor": doctor,
-    "selftest": selftest,
-    "matrix": matrix,
-    "pins": pins,
-    "migrate": migrate,
-    "help": help_,
+    "selftest": _run_of("tpudist.tools.selftest"),
+    "matrix": _run_of("tpudist.tools.matrix"),
+    "pins": _run_of("tpudist.tools.pins"),
+    "migrate": _run_of("tpudist.tools.migrate"),
+    "help": _run_of("tpudist.guides"),
     "completion": complete,
 }
 
@@ -280,8 +201,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv, script_arguments = _split(sys.argv[1:] if argv is None else list(argv))
     options = parser().parse_args(argv)
     options.arguments = script_arguments
-    if is_process and options.verb is migrate:
-        gc.disable()  # it ends then: nobody needs what a last look through all objects frees
     loud = options.verbose - options.quiet
     try:
         with console.loudness(loud):

@@ -6,9 +6,20 @@ In a checkout they are ``examples/guides``.
 from __future__ import annotations
 
 import os
+import sys
+from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs ``tpudist help``: prints the guide ``options.topic``, or which there are; 0."""
+    sys.stdout.write(text(options.topic) if options.topic else listed())
+    return 0
 
 
 def text(topic: str) -> str:

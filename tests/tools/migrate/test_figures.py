@@ -55,7 +55,7 @@ def check(result):
         assert "".join(use.seen.split()) in everything, use
     for use in result.left:
         is_import = use.seen.startswith("import of ")
-        if use.rule not in ("imports", "time-limit") and not is_import:
+        if use.rule != "imports" and not is_import:
             assert "".join(use.seen.split()) in everything, use
 
 

@@ -20,7 +20,7 @@ _TEXT = harness.OLD + harness.USE + _FILLER
 def taken(folder, files):
     """(most bytes in memory in a run, bytes that are in memory after it)."""
     harness.put(folder, files)
-    chosen = dict(harness.options("2.2")._asdict(), paths=[str(folder)], exclude=[], jobs=1)
+    chosen = dict(harness.options("2.2")._asdict(), paths=[str(folder)], exclude=[])
     gc.collect()
     tracemalloc.start()
     try:
@@ -99,6 +99,6 @@ def test_a_file_that_is_gone_when_it_is_written_is_named(tmp_path, monkeypatch, 
         (tmp_path / "two.py").unlink()
 
     monkeypatch.setattr(file_runs.Program, "__init__", read_and_remove)
-    arguments = ["migrate", str(tmp_path), "--to", "latest", "--jobs", "1", "--write"]
+    arguments = ["migrate", str(tmp_path), "--to", "latest", "--write"]
     assert cli.main(arguments) == 2
     assert "two.py: refused: cannot be written" in capsys.readouterr().out

@@ -229,8 +229,7 @@ def _occurrences(module, keys):
 
 
 def _bound_in(scope, name, keys):
-    (owner,) = {each.scope for each in scope[name]} or {None}
-    return keys.get(owner, "Python") if owner is not None else None
+    return keys.get(scope.owner(name), "Python") if scope[name] else None
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -312,5 +311,4 @@ def test_a_name_is_among_what_reads_its_bindings(name):
     module = modules.Module("a.py", SOURCES[name])
     for node in module.of(ast.Name):
         if isinstance(node.ctx, ast.Load):
-            bindings = module.scope(node)[node.id]
-            assert all(node in module.references(each) for each in bindings), ast.dump(node)
+            assert node in module.references(module.scope(node), node.id), ast.dump(node)

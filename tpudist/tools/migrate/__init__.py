@@ -6,7 +6,6 @@ TensorFlow is imported. To change: a rule of :mod:`tpudist.tools.migrate.rules`,
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -31,16 +30,6 @@ def run(options: argparse.Namespace) -> int:
     Raises:
       MigrateError: the options do not fit together, or there are no files.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()  # trees are many small objects: a quarter of the time went there
-    try:
-        return _checked(options)
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _checked(options: argparse.Namespace) -> int:
     from tpudist.tools.migrate import settings
 
     if options.list_rules is None:

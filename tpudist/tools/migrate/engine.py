@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Iterable
 
 from tpudist import surfaces
@@ -20,7 +19,7 @@ from tpudist.tools.migrate import (
 from tpudist.tools.migrate.options import ORIGINS
 from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
-from tpudist.tools.migrate.resolution.fixed_point import TimeLimitError, deep_stack
+from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module, parse
 from tpudist.tools.migrate.rules import datasets, estimators
 from tpudist.tools.migrate.use import STEPS, Plan, Use
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.codebase import CodeBase
     from tpudist.tools.migrate.resolution.sources import Source
 
-#: Seconds of CPU time for one file, which is left and named after it.
-SECONDS = 60.0
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 #: {step: the origins, as of ``--from``, that it is taken from}.
 _ORIGINS = {"2.0": ORIGINS[:-2], "2.2": ORIGINS[:-1], "latest": ORIGINS}
@@ -109,8 +106,6 @@ class Engine:
         try:
             with deep_stack():
                 text, done, left = self._steps(path, source, module)
-        except TimeLimitError:
-            return outcomes.late(path, raw, SECONDS, era)
         finally:
             self._codebase.drop(path)
         if text != source.text:
@@ -126,17 +121,15 @@ class Engine:
         text = source.text
         done: list[outcomes.Use] = []
         left: list[outcomes.Use] = []
-        deadline = time.process_time() + SECONDS
         place = places.Places(path, source)
         plan = None
         for steps in self.steps(path, source.text):
             if text != module.text:
-                module.release()
                 module = Module(path, text)
             self._codebase.put(path, module)
             if plan is not None:
                 place.change(module, plan.edits)
-            plan, text = self._step(steps, path, module, deadline)
+            plan, text = self._step(steps, path, module)
             done += [place.use(*record) for record in plan.rewritten]
             left += [place.use(*record) for record in plan.left]
         if text == source.text:
@@ -144,10 +137,8 @@ class Engine:
         changed = [use for use in done if use.seen.rpartition(".")[2] != use.instead]
         return text, changed, left
 
-    def _step(
-        self, steps: tuple[str, ...], path: str, module: Module, deadline: float
-    ) -> tuple[Plan, str]:
-        evaluator = Evaluator(self._codebase, self._program.wants_v1, deadline)
+    def _step(self, steps: tuple[str, ...], path: str, module: Module) -> tuple[Plan, str]:
+        evaluator = Evaluator(self._codebase, self._program.wants_v1)
         target = self._options.to
         table = self._table(steps)
         plan = Plan(module, evaluator, self._program, steps, target, table.renames)

@@ -104,9 +104,7 @@ def _leave_own_code(plan: Plan, node: Any, full: str) -> None:
     The import stays: ``tf.compat.v1`` and the drop-ins have no module of that name.
     """
     module = plan.module
-    for use in [
-        use for each in module.scope(node)["tensorflow"] for use in module.references(each)
-    ]:
+    for use in module.references(module.scope(node), "tensorflow"):
         while type(module.parent(use)) is ast.Attribute:
             use = module.parent(use)
         if not _is_own_code(dotted_name(use)):
@@ -126,7 +124,7 @@ def dropped(plan: Plan, node: Any, full: str, bound: str) -> bool:
     if not below or not below.startswith("contrib") or below in surfaces.NAMES["v2_0"]:
         return False
     module = plan.module
-    uses = [access for each in module.scope(node)[bound] for access in module.references(each)]
+    uses = module.references(module.scope(node), bound)
     if uses:
         is_left = any(first_name(use) not in plan.respelled for use in uses)
         return not is_left and not _exported(plan, bound)

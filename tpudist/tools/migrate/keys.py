@@ -7,7 +7,7 @@ import inspect
 import os
 
 from tpudist.errors import MigrateError
-from tpudist.tools.migrate import imports, indirect_names, outcomes, rules
+from tpudist.tools.migrate import imports, indirect_names, rules
 from tpudist.tools.migrate.rules import Rule
 
 _GUIDE = "https://www.tensorflow.org/guide/migrate"
@@ -19,7 +19,6 @@ def every() -> list[Rule]:
         rules.IMPORTS: imports.__doc__ or "",
         indirect_names.NAME: indirect_names.__doc__ or "",
         "notebook": "Lines of notebooks that are not read as Python.",
-        outcomes.TIME_LIMIT: "A file that takes too long is left as it is.",
     }
     return rules.load() + [
         Rule(name, "all", _GUIDE, frozenset(), lambda use: None, inspect.cleandoc(text))

@@ -70,6 +70,5 @@ def _add_output(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--report", choices=("html", "json"), help="print a report of everything on standard output"
     )
-    verb.add_argument(
-        "--jobs", type=int, metavar="N", help="processes; by default one a CPU if much is read"
-    )
+    told = "changes nothing: one process reads all files"
+    verb.add_argument("--jobs", type=int, metavar="N", help=told)

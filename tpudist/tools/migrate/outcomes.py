@@ -54,9 +54,6 @@ class Result(typing.NamedTuple):
     era: str
 
 
-TIME_LIMIT = "time-limit"
-
-
 def fault() -> str:
     """Why a file is refused of which tpudist failed with the current exception."""
     return "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
@@ -78,15 +75,6 @@ def unreadable(error: Exception, source: sources.Source | None) -> str:
     if isinstance(error, RecursionError):
         return "its expressions are nested too deeply to be read; write them on several lines"
     return "%s: %s" % (type(error).__name__, error)
-
-
-def late(path: str, raw: bytes, seconds: float, era: str) -> Result:
-    """The Result of a file that took too long: left as it is."""
-    use = Use(
-        path, 1, 1, TIME_LIMIT, "reading it took more than %g s of CPU time" % seconds,
-        "several smaller files",
-    )  # fmt: skip
-    return Result(path, raw, raw, [], [use], "", era)
 
 
 def exit_code(results: Iterable[Result], check: bool) -> int:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.codebase import CodeBase
     from tpudist.tools.migrate.resolution.module import Module
 
-_AHEAD = 300000  # characters of parsed files that wait to be rewritten
 _NONE: frozenset[str] = frozenset()  # one object: thousands of files say nothing of most
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
@@ -108,7 +107,7 @@ class Facts(NamedTuple):
 
 
 class Program:
-    """What is known of a code base, small enough to be sent to other processes.
+    """What is known of a code base.
 
     A file is read after those that it imports. Its generation of TensorFlow is what its own names
     and calls tell; where a call means something else in each, that of the files that it is used
@@ -191,10 +190,7 @@ class Program:
                 self._facts[path], lent[path] = _read(codebase, module, lent)
             except Exception:  # one bad file never stops a run, and is named
                 self.faults[path] = outcomes.fault()
-            if self._of(path).asks:
-                codebase.trim(_AHEAD)
-            else:
-                codebase.drop(path)
+            codebase.drop(path)
 
     def _is_looked_at(self, path: str, raw: bytes) -> bool:
         """Whether a rule may ask for something in a file; one that cannot be read is refused."""

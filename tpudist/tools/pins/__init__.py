@@ -14,35 +14,26 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Iterable
 
 
 #: A test module's pins are in a file of its name with this ending, beside it.
 SUFFIX = ".pins.json"
 
 
-def rerun(flag: str, arguments: Iterable[str]) -> int:
-    """``tpudist pins update`` and ``tpudist pins record``: runs pytest with a flag.
+def run(options: argparse.Namespace) -> int:
+    """Runs ``tpudist pins``: reports on pins, or records them anew with pytest.
 
     Args:
-      flag: ``"--pins-update"`` or ``"--pins-record"``.
-      arguments: further arguments of pytest, such as a test's id.
+      options: parsed ``action``; of a report ``paths``, ``png`` and ``html`` (files or None);
+        else ``arguments``, which are pytest's, such as a test's id.
 
     Returns:
+      Of a report 0 if every pin agrees on all releases it was recorded on, else 1; else
       pytest's exit code.
     """
-    return subprocess.call([sys.executable, "-m", "pytest", flag] + list(arguments))
+    if options.action == "report":
+        from tpudist.tools.pins import report
 
-
-def compared(options: argparse.Namespace) -> int:
-    """``tpudist pins report``: which releases agree; see :mod:`tpudist.tools.pins.report`.
-
-    Args:
-      options: parsed ``paths``, ``png`` and ``html`` (files or None).
-
-    Returns:
-      0 if every pin agrees on all releases it was recorded on, 1 if not.
-    """
-    from tpudist.tools.pins import report as reports
-
-    return reports.run(options.paths, options.png, options.html)
+        return report.run(options.paths, options.png, options.html)
+    pytest = [sys.executable, "-m", "pytest", "--pins-" + options.action]
+    return subprocess.call(pytest + options.arguments)

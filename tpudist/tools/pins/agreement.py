@@ -20,7 +20,7 @@ class Pin(typing.NamedTuple):
 
     Args:
       file, test, name: which.
-      kind, rtol: see ``tpudist.tools.pins.store``.
+      kind: see ``tpudist.tools.pins.store``.
       first: the oldest release with a record.
       differences: what differs on the others.
       values: decoded records, oldest release first.
@@ -30,7 +30,6 @@ class Pin(typing.NamedTuple):
     test: str
     name: str
     kind: str
-    rtol: float
     first: str
     differences: dict[str, list[compare.Difference]]
     values: dict[str, typing.Any]
@@ -41,14 +40,11 @@ class Curve(typing.NamedTuple):
 
     Args:
       title: the pin's, and the key in it.
-      rtol, first: as of `Pin`.
       steps: {release: the first step that differs}.
       lines: {release: [number, ...]}, oldest first.
     """
 
     title: str
-    rtol: float
-    first: str
     steps: dict[str, int]
     lines: dict[str, list[float]]
 
@@ -113,7 +109,7 @@ def _pin(path: str, test: str, name: str, entry: store.Entry) -> Pin:
         each: compared(values_on[first], values_on[each], entry.rtol, entry.atol)
         for each in ordered[1:]
     }
-    return Pin(path, test, name, entry.kind, entry.rtol, first, differences, values_on)
+    return Pin(path, test, name, entry.kind, first, differences, values_on)
 
 
 def recorded(pins: Iterable[Pin]) -> list[str]:
@@ -147,7 +143,7 @@ def curves(pin: Pin) -> list[Curve]:
             for key in keys
         ]
     return [
-        Curve(title, pin.rtol, pin.first, _steps(pin, path), lines)
+        Curve(title, _steps(pin, path), lines)
         for title, path, lines in series
         if any(map(_is_line, lines.values()))
         for lines in [{key: line for key, line in lines.items() if _is_line(line)}]

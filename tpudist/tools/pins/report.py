@@ -12,23 +12,13 @@ from tpudist.tools.html_page import safe
 from tpudist.tools.pins import agreement, charts, compare
 
 if TYPE_CHECKING:
-    from typing import Iterator, Sequence, TextIO
+    from typing import Sequence, TextIO
 
-
-_STYLE = """\
-th.file { padding-top: 1rem; color: #666; font-weight: normal; }
-td.same { background: #e8f1fa; }
-td.first { background: #cfe3f5; }
-td.differs { background: #fbe0cc; font-weight: bold; }
-td.nothing { color: #aaa; }
-"""
 
 _WHAT = (
     '<p class="small">The oldest release that a pin was recorded on is its first; the others '
     "are\nheld against it, with the tolerances of the test. tpudist %s.</p>" % tpudist.__version__
 )
-
-_CLASSES = {agreement.FIRST: "first", agreement.SAME: "same", agreement.NOTHING: "nothing"}
 
 
 def run(
@@ -96,32 +86,8 @@ def page(pins: Sequence[agreement.Pin]) -> str:
       PinError: no matplotlib, and there are curves to draw.
     """
     ordered = sorted(pins, key=lambda pin: not any(pin.differences.values()))
-    table = "<table>\n%s\n</table>" % "\n".join(_rows(pins))
-    return html_page.whole(
-        "Pins",
-        [_WHAT, table] + [_section(pin) for pin in ordered],
-        style=_STYLE,
-        heading=agreement.verdict(pins),
-    )
-
-
-def _rows(pins: Sequence[agreement.Pin]) -> Iterator[str]:
-    recorded = agreement.recorded(pins)
-    yield "<tr><th></th>%s</tr>" % "".join("<th>%s</th>" % safe(each) for each in recorded)
-    for number, pin in enumerate(pins):
-        if number == 0 or pins[number - 1].file != pin.file:
-            yield '<tr><th class="file" colspan="%d">%s</th></tr>' % (
-                len(recorded) + 1,
-                safe(pin.file),
-            )
-        yield "<tr><td>%s</td>%s</tr>" % (
-            safe("%s: %s" % (pin.test, pin.name)),
-            "".join(_cell(agreement.cell(pin, each)) for each in recorded),
-        )
-
-
-def _cell(says: str) -> str:
-    return '<td class="%s">%s</td>' % (_CLASSES.get(says, "differs"), safe(says))
+    parts = [_WHAT, "<pre>%s</pre>" % safe(table(pins))] + [_section(pin) for pin in ordered]
+    return html_page.whole("Pins", parts, heading=agreement.verdict(pins))
 
 
 def _section(pin: agreement.Pin) -> str:

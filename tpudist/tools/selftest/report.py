@@ -120,17 +120,22 @@ def verdict(report: Line) -> str:
 
 def text(report: Line, json_path: str, html_path: str) -> str:
     """What the terminal shows."""
-    lines = ["%s %s" % ("OK" if report["ok"] else "NOT OK", verdict(report))]
+    written = "written: %s, %s" % (json_path, html_path)
+    return "\n".join([*_told(report), written, upstream(report, json_path)])
+
+
+def _told(report: Line) -> Iterator[str]:
+    """What came of it, and what does not agree, failed or was not tried."""
+    yield "%s %s" % ("OK" if report["ok"] else "NOT OK", verdict(report))
     for value in report["values"]:
         if not value["agrees"]:
-            lines.append("  differs: %(era)s, %(program)s, %(value)s (error %(error)s)" % value)
-    lines += ["  failed: %(era)s, %(program)s: %(error)s" % each for each in report["failed"]]
+            yield "  differs: %(era)s, %(program)s, %(value)s (error %(error)s)" % value
+    for each in report["failed"]:
+        yield "  failed: %(era)s, %(program)s: %(error)s" % each
     if report["step_time"]:
-        lines.append("  " + step_time(report["step_time"]))
-    lines += ["  not tried: " + each for each in report["not_tried"]]
-    lines.append("written: %s, %s" % (json_path, html_path))
-    lines.append(upstream(report, json_path))
-    return "\n".join(lines)
+        yield "  " + step_time(report["step_time"])
+    for what in report["not_tried"]:
+        yield "  not tried: " + what
 
 
 def step_time(line: Line) -> str:
@@ -160,47 +165,10 @@ def upstream(report: Line, json_path: str) -> str:
 
 
 def page(report: Line) -> str:
-    """The report as one HTML page."""
-    safe = html_page.safe
-    facts = sorted(report["system"].items())
-    parts = [
-        "<p>%s</p>" % safe(verdict(report)),
-        report["step_time"] and "<p>%s</p>" % safe(step_time(report["step_time"])),
-        "<h2>System</h2>",
-        _table(("", ""), facts),
-        "<h2>Values</h2>",
-        _table(
-            ("surface", "program", "value", "agrees", "error", "rtol"),
-            [
-                (
-                    value["era"],
-                    value["program"],
-                    value["value"],
-                    "yes" if value["agrees"] else "NO",
-                    "" if value["error"] is None else "%.2g" % value["error"],
-                    value["rtol"] or "exact",
-                )
-                for value in report["values"]
-            ],
-        ),
-        report["failed"] and "<h2>Failed</h2>",
-        _list("%(era)s, %(program)s: %(error)s" % each for each in report["failed"]),
-        "<h2>Not tried</h2>",
-        _list(report["not_tried"]),
-        "<p>%s</p>" % safe(upstream(report, "the JSON")),
-    ]
-    return html_page.whole("tpudist selftest on %s" % report["tpu"], filter(None, parts))
-
-
-def _table(head: Any, rows: Any) -> str:
-    cells = [
-        "<tr>%s</tr>" % "".join("<%s>%s</%s>" % (tag, html_page.safe(each), tag) for each in row)
-        for tag, group in (("th", [head]), ("td", rows))
-        for row in group
-    ]
-    return "<table>%s</table>" % "\n".join(cells)
-
-
-def _list(entries: Any) -> str:
-    items = ["<li>%s</li>" % html_page.safe(each) for each in entries]
-    return "<ul>%s</ul>" % "\n".join(items) if items else ""
+    """One HTML page: what the terminal shows, the TPU's system, and every value."""
+    lines = [*_told(report), "", upstream(report, "the JSON"), ""]
+    lines += ["%s: %s" % fact for fact in sorted(report["system"].items())] + [""]
+    told = "%(era)s, %(program)s, %(value)s: agrees %(agrees)s, error %(error)s, rtol %(rtol)s"
+    lines += [told % value for value in report["values"]]
+    whole = "<pre>%s</pre>" % html_page.safe("\n".join(lines))
+    return html_page.whole("tpudist selftest on %s" % report["tpu"], [whole])

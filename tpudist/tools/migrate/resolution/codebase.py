@@ -126,27 +126,16 @@ class CodeBase:
 
     def put(self, path: str, module: Module) -> None:
         """Has `module` answer as the parsed file `path` until `drop`."""
-        if self._modules.get(path) is not module:
-            self._let_go(path)
         self._modules[path] = module
 
     def drop(self, path: str) -> None:
-        """Has a file be parsed anew when it is asked for; lets go of those asked for long ago."""
-        self._let_go(path)
-        self.trim()
-
-    def trim(self, most: int = _KEPT) -> None:
-        """Lets go of the parsed files that were asked for before the last `most` characters."""
+        """Has a file be parsed anew when it is asked for, as are those asked for long ago."""
+        self._modules.pop(path, None)
         kept = 0
         for other, module in list(self._modules.items())[::-1]:
             kept += 0 if module is None else len(module.text)
-            if kept > most:
-                self._let_go(other)
-
-    def _let_go(self, path: str) -> None:
-        module = self._modules.pop(path, None)
-        if module is not None:
-            module.release()
+            if kept > _KEPT:
+                del self._modules[other]
 
     def may_call(self, path: str, name: str) -> bool:
         """Whether a function may be called in a file, or given to ``merge_call``."""

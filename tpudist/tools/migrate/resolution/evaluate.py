@@ -48,14 +48,11 @@ class Evaluator:
     Args:
       codebase: a `CodeBase`.
       wants_v1: whether ``tf`` in the file at a path means that of ``tf.compat.v1``.
-      deadline: a `time.process_time()` after which it stops; None for never.
     """
 
-    def __init__(
-        self, codebase: CodeBase, wants_v1: Callable[[str], bool], deadline: float | None = None
-    ) -> None:
+    def __init__(self, codebase: CodeBase, wants_v1: Callable[[str], bool]) -> None:
         self.codebase, self.wants_v1 = codebase, wants_v1
-        self._values = FixedPoint(deadline)
+        self._values = FixedPoint()
 
     def values(self, module: Module, node: Any) -> Values:
         """The values that an expression may have.
@@ -66,9 +63,6 @@ class Evaluator:
 
         Returns:
           A frozenset; empty if it is None, or only depends on itself.
-
-        Raises:
-          TimeLimitError: the deadline has passed.
         """
         kind = type(node)
         if kind is ast.Name:

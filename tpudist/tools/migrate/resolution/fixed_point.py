@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import time
 from typing import Any, Callable, FrozenSet, Hashable, Iterable, Iterator, Tuple
 
 #: A set of values, as of `tpudist.tools.migrate.resolution.evaluate`.
@@ -22,11 +21,6 @@ OTHER: Values = frozenset([("other",)])
 _ROUNDS = 12  # then the values count as unknown
 _DEPTH = 400  # definitions within each other; what is below counts as unknown
 _STACK = 12000  # Python frames that those need
-_OFTEN = 256  # definitions between two looks at the clock
-
-
-class TimeLimitError(Exception):
-    """Reading a file took longer than it may."""
 
 
 @contextlib.contextmanager
@@ -41,14 +35,9 @@ def deep_stack() -> Iterator[None]:
 
 
 class FixedPoint:
-    """Values by key.
+    """Values by key."""
 
-    Args:
-      deadline: a `time.process_time()` after which it stops; None for never.
-    """
-
-    def __init__(self, deadline: float | None = None) -> None:
-        self._deadline, self._asked = deadline, 0
+    def __init__(self) -> None:
         self._known: dict[Hashable, Values] = {}
         self._start()
 
@@ -76,9 +65,6 @@ class FixedPoint:
 
         Returns:
           A frozenset.
-
-        Raises:
-          TimeLimitError: the deadline has passed.
         """
         if key in self._known:
             return self._known[key]
@@ -88,7 +74,6 @@ class FixedPoint:
             return self._guesses.get(key, NOTHING)
         if len(self._open) >= _DEPTH:
             return UNKNOWN
-        self._look_at_clock()
         if self._open:
             return self._compute(key, compute, arguments)
         try:
@@ -123,9 +108,3 @@ class FixedPoint:
             self._is_settled = False
         self._guesses[key] = value
         return value
-
-    def _look_at_clock(self) -> None:
-        self._asked += 1
-        if self._deadline is not None and self._asked % _OFTEN == 0:
-            if time.process_time() > self._deadline:
-                raise TimeLimitError()

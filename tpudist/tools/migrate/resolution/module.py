@@ -112,11 +112,6 @@ class Module:
         inside = self.of(ast.FormattedValue) if _MISPLACED else ()
         return {each for node in inside for each in ast.walk(node.value)}
 
-    def release(self) -> None:
-        """Lets go of what refers to each other, so that memory is free without a collector."""
-        if "_scopes" in self.__dict__:
-            self._scopes.release()
-
     @functools.cached_property
     def _starts(self) -> list[int]:
         """Where the lines begin in the text."""
@@ -160,9 +155,9 @@ class Module:
         """The scope of the module's own names."""
         return self._scopes.outermost
 
-    def references(self, binding: scopes.Binding) -> list[Any]:
-        """The nodes that read what is bound: Names, and annotations written as strings."""
-        return self._references.get((binding.scope, binding.name), [])
+    def references(self, scope: scopes.Scope, name: str) -> list[Any]:
+        """The nodes that read a name of a scope: Names, and annotations written as strings."""
+        return self._references.get((scope.owner(name), name), [])
 
     @functools.cached_property
     def _references(self) -> dict[tuple[scopes.Scope, str], list[Any]]:

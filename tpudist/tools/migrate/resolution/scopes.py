@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -20,19 +20,16 @@ _NAMING = tuple(
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-class Binding:
+class Binding(NamedTuple):
     """A name that is bound.
 
     Args:
       name: the name.
-      scope: the `Scope` that it is bound in.
       node: a Name, a definition, an argument, an import statement, ...; None of a builtin.
     """
 
-    __slots__ = ("name", "node", "scope")
-
-    def __init__(self, name: str, scope: Scope, node: Any) -> None:
-        self.name, self.scope, self.node = name, scope, node
+    name: str
+    node: Any
 
     @property
     def is_import(self) -> bool:
@@ -60,10 +57,6 @@ class Scope:
         self._elsewhere: dict[str, Scope] = {}
         self._imports: dict[str, list[Binding]] = {}
 
-    def release(self) -> None:
-        """Lets go of the names; nothing may be asked any more."""
-        self._found, self._elsewhere, self._imports = {}, {}, {}
-
     @property
     def bindings(self) -> list[Binding]:
         """The `Binding`s of the scope itself."""
@@ -71,7 +64,7 @@ class Scope:
 
     def bind(self, name: str, node: Any) -> None:
         """Notes that a name is bound here."""
-        self._found.setdefault(name, []).append(Binding(name, self, node))
+        self._found.setdefault(name, []).append(Binding(name, node))
 
     def move(self, name: str, scope: Scope) -> None:
         """Makes a name mean that of another scope, as ``global`` and ``nonlocal`` do."""
@@ -82,15 +75,18 @@ class Scope:
 
     def __getitem__(self, name: str) -> list[Binding]:
         """The bindings that a name may mean here."""
+        owner = self.owner(name)
+        if owner.parent is None and name not in owner._found and hasattr(builtins, name):
+            owner.bind(name, None)
+        return owner._found.get(name, [])
+
+    def owner(self, name: str) -> Scope:
+        """The scope that binds a name read here; that of Python's own names if none does."""
         if name in self._elsewhere:
-            return self._elsewhere[name][name]
-        if name in self._found:
-            return self._found[name]
-        if self.parent is None:
-            if hasattr(builtins, name):
-                self._found[name] = [Binding(name, self, None)]
-            return self._found.get(name, [])
-        return self.around()[name]
+            return self._elsewhere[name].owner(name)
+        if name in self._found or self.parent is None:
+            return self
+        return self.around().owner(name)
 
     def imports(self, name: str) -> list[Binding]:
         """Those of the bindings that a name may mean here that an import statement makes."""
@@ -133,7 +129,8 @@ class Scopes:
                 self.around(node).bind(name, node)
         for node in of(ast.Global, ast.Nonlocal):
             for name in node.names:
-                self._move(name, self.around(node), type(node) is ast.Global)
+                scope, is_global = self.around(node), type(node) is ast.Global
+                scope.move(name, self.outermost if is_global else scope.around().owner(name))
 
     def around(self, node: Any) -> Scope:
         """The scope that a node is in: of a definition that of its name."""
@@ -147,11 +144,6 @@ class Scopes:
                 is_outside = False
         return self._own.get(node, self.outermost)
 
-    def release(self) -> None:
-        """Lets go of all names."""
-        for scope in self._own.values():
-            scope.release()
-
     def _scope_of_variable(self, node: ast.Name) -> Scope:
         """The scope that binds an assigned Name: for ``:=`` the one around a comprehension."""
         scope = self.around(node)
@@ -159,11 +151,6 @@ class Scopes:
             while isinstance(scope.node, _COMPREHENSIONS) and scope.parent is not None:
                 scope = scope.parent
         return scope
-
-    def _move(self, name: str, scope: Scope, is_global: bool) -> None:
-        bound = scope.around()[name]
-        inner = bound[0].scope if bound else scope.around()
-        scope.move(name, self.outermost if is_global else inner)
 
     def references(
         self, names: Iterable[ast.Name], annotations: Iterable[Any]
@@ -178,8 +165,7 @@ class Scopes:
         reading += [(node.id, node) for node in names if type(node.ctx) is not ast.Store]
         found: dict[tuple[Scope, str], list[Any]] = {}
         for name, node in reading:
-            for binding in self.around(node)[name][:1]:  # the others are of the same scope
-                found.setdefault((binding.scope, name), []).append(node)
+            found.setdefault((self.around(node).owner(name), name), []).append(node)
         return found
 
 

@@ -120,10 +120,10 @@ def _iterator_of(use: Use, call: ast.Call) -> Any:
     module, dataset, assign = use.module, call, use.module.parent(call)
     target = assign.targets[0] if type(assign) is ast.Assign else None
     if type(target) is ast.Name and len(assign.targets) == 1:
-        bindings = module.scope(call)[target.id]
-        is_inner = bindings[0].scope is not module.global_scope()
-        references = module.references(bindings[0])
-        if is_inner and len(bindings) == len(references) == 1:
+        scope = module.scope(call)
+        is_inner = scope.owner(target.id) is not module.global_scope()
+        references = module.references(scope, target.id)
+        if is_inner and len(scope[target.id]) == len(references) == 1:
             dataset = references[0]
     making = module.parent(dataset)
     made = module.parent(making)
