@@ -1,7 +1,7 @@
-"""Writes what ``tpudist run --explain`` tells as JSON, and as a page.
+"""Writes what ``tpudist run --explain`` tells as JSON, and as a page with a picture of each step.
 
-A step's first table goes from the top to the bottom: a row for each segment of the step, and one
-for each place between two segments, where the replicas meet.
+The picture goes from the top to the bottom: a bar for each segment of the step, between two
+places where the replicas meet, and a line of text for each of those.
 """
 
 from __future__ import annotations
@@ -16,9 +16,34 @@ from tpudist.tools.html_page import safe
 from tpudist.virtual import explanations, step_parts
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable, Iterator
+    from typing import Any, Iterable
 
     from tpudist.virtual.explanations import Explanation, Record
+
+_TOGETHER, _PER_REPLICA, _MEETING = "#4878a8", "#e08a3c", "#7a6ca8"
+
+_STYLE = """\
+svg text { font: 13px system-ui, sans-serif; fill: #222; }
+table { margin: 1rem 0; }
+h3 { font-size: .95rem; }
+.key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em; }
+.file { font-family: monospace; }
+"""
+
+_LEGEND = "".join(
+    '<span class="key" style="background: %s"></span>%s' % each
+    for each in (
+        (_TOGETHER, "done for all replicas at once"),
+        (_PER_REPLICA, "done once per replica"),
+        (_MEETING, "the replicas meet"),
+    )
+)
+
+#: The picture's size, in pixels: its width, and the heights of a segment and of a meeting.
+_WIDTH, _BAR, _GAP = 900, 26, 24
+
+#: How many segments are drawn.
+_MOST = 60
 
 
 def write(recorded: Iterable[Explanation], json: str | None, html: str | None) -> None:
@@ -76,9 +101,13 @@ def page(steps: list[dict[str, Any]]) -> str:
     Args:
       steps: what :func:`as_dict` returned of each step function.
     """
-    parts = [part for step in steps for part in _step(step)]
-    nothing = "<p>%s</p>" % safe(explanations.NOTHING_TRACED)
-    return html_page.whole("tpudist run --explain", parts or [nothing])
+    parts = ["<p>%s</p>" % _LEGEND] if steps else []
+    parts += [part for step in steps for part in _step(step)]
+    return html_page.whole(
+        "tpudist run --explain",
+        parts or ["<p>%s</p>" % safe(explanations.NOTHING_TRACED)],
+        style=_STYLE,
+    )
 
 
 def _step(step: dict[str, Any]) -> list[str]:
@@ -92,16 +121,16 @@ def _step(step: dict[str, Any]) -> list[str]:
     )
     per_replica = [each for segment in step["segments"] for each in segment["per_replica"]]
     return [
-        "<h2><code>%s</code></h2>" % safe(step["name"]),
+        '<h2 class="file">%s</h2>' % safe(step["name"]),
         "<p>%s</p>" % safe(cost),
         "<p>all once per replica: %s</p>" % safe(step["reason"]) if step["reason"] else "",
-        _table(("part", "ops", "of them once per replica"), _parts(step)),
+        _picture(step),
         _table(
             ("once per replica", "op", "", "why"),
-            dict.fromkeys(
+            [
                 (each["place"], each["op_type"], each["count"], each["reason"])
                 for each in per_replica
-            ),
+            ],
         ),
         _table(
             ("a TPU refuses", "op", "why", "instead"),
@@ -116,7 +145,10 @@ def _step(step: dict[str, Any]) -> list[str]:
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
-    lines = ["<tr>%s</tr>" % "".join("<td>%s</td>" % safe(cell) for cell in row) for row in rows]
+    lines = [
+        "<tr>%s</tr>" % "".join("<td>%s</td>" % safe(cell) for cell in row)
+        for row in dict.fromkeys(rows)
+    ]
     titles = "".join("<th>%s</th>" % safe(each) for each in head)
     return "<table>\n<tr>%s</tr>\n%s\n</table>" % (titles, "\n".join(lines)) if lines else ""
 
@@ -126,16 +158,56 @@ def _list(head: str, lines: Iterable[str]) -> str:
     return "<h3>%s</h3><ul>%s</ul>" % (safe(head), items) if items else ""
 
 
-def _parts(step: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Rows on the segments of a step, and on the meetings between them."""
-    for number, segment in enumerate(step["segments"]):
-        alone = sum(each["count"] for each in segment["per_replica"])
-        if segment["batched"] or alone:
-            yield "segment", segment["batched"] + alone, alone or ""
-        for meeting in step["meetings"][number : number + 1]:
-            said = step_parts.Meeting(
-                os.path.basename(meeting["place"]),
-                {each["kind"]: (each["tensors"], each["bytes"]) for each in meeting["collectives"]},
-                tuple(meeting["updated"]),
-            )
-            yield "meeting: " + str(said), "", ""
+def _picture(step: dict[str, Any]) -> str:
+    """Draws the segments of a step, one below the other, and the meetings between them."""
+    segments, meetings = step["segments"], step["meetings"]
+    if not segments:
+        return ""
+    drawn, top = [], 0
+    largest = max(map(_ops, segments)) or 1
+    for number, segment in enumerate(segments[:_MOST]):
+        if _ops(segment):
+            drawn.append(_bar(segment, largest, top))
+            top += _BAR
+        for meeting in meetings[number : number + 1]:
+            drawn.append(_line(meeting, top))
+            top += _GAP
+    more = len(segments) - _MOST
+    note = '<p class="small">and %d segments more</p>' % more if more > 0 else ""
+    return '<svg viewBox="0 0 %d %d">%s</svg>%s' % (_WIDTH, top, "".join(drawn), note)
+
+
+def _ops(segment: dict[str, Any]) -> int:
+    return int(segment["batched"] + sum(each["count"] for each in segment["per_replica"]))
+
+
+def _bar(segment: dict[str, Any], largest: int, top: int) -> str:
+    """A bar as long as the segment has ops; what is done once per replica has another colour."""
+    alone, scale = _ops(segment) - segment["batched"], _WIDTH / 2 / largest
+    drawn = ""
+    for start, count, colour in (
+        (0, segment["batched"], _TOGETHER),
+        (segment["batched"], alone, _PER_REPLICA),
+    ):
+        drawn += '<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>' % (
+            *(start * scale, top, count * scale),
+            *(_BAR, colour),
+        )
+    count = _ops(segment)
+    said = "1 op" if count == 1 else "%d ops" % count
+    said += ", %d of them once per replica" % alone if alone and alone < count else ""
+    place = count * scale + 8
+    return drawn + '<text x="%.1f" y="%d">%s</text>' % (place, top + _BAR - 8, safe(said))
+
+
+def _line(meeting: dict[str, Any], top: int) -> str:
+    said = step_parts.Meeting(
+        os.path.basename(meeting["place"]),
+        {each["kind"]: (each["tensors"], each["bytes"]) for each in meeting["collectives"]},
+        tuple(meeting["updated"]),
+    )
+    middle = top + _GAP // 2
+    return '<circle cx="12" cy="%d" r="6" fill="%s"/><text x="26" y="%d">%s</text>' % (
+        *(middle, _MEETING),
+        *(middle + 5, safe(said)),
+    )
