@@ -4,7 +4,7 @@ Prints what the hook has otherwise, then "N modules"; exits 1 if there is someth
 """
 
 import contextlib
-import importlib
+import importlib.util
 import os
 import sys
 import types
@@ -21,16 +21,20 @@ _LEFT_OUT = ("_test", "test_", "/tests/", "/tools/", "/examples/", "/testdata/",
 #: 1.15 has two copies of it, and natively each kind of import binds another one.
 _TWICE = "tensorflow.python.tf2"
 
+#: Where the package tf_keras is, the Keras of the eras is that one.
+_KERAS = "tensorflow.python.keras"
+
 
 def names():
     """Dotted names of the private modules below the installed TensorFlow."""
+    tf_keras = importlib.util.find_spec("tf_keras")
     root = os.path.dirname(importlib.import_module("tensorflow.python").__file__)
     for folder, _, files in sorted(os.walk(root)):
         for file in sorted(files):
             path = os.path.relpath(os.path.join(folder, file), os.path.dirname(root))
             if path.endswith(".py") and not any(part in "/" + path for part in _LEFT_OUT):
                 name = "tensorflow." + path[:-3].replace(os.sep, ".").replace(".__init__", "")
-                if name != _TWICE:
+                if name != _TWICE and not (tf_keras and name.startswith(_KERAS)):
                     yield name
 
 

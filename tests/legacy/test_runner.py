@@ -13,6 +13,11 @@ from tests.legacy.harness import in_a_process
 from tpudist import machine
 from tpudist.legacy import runner
 from tpudist.surfaces.eras import evidence, program
+from tpudist.tfcompat import versions
+
+starts_eager = pytest.mark.skipif(
+    not versions.TF2, reason="TensorFlow 1 starts eager execution before the first graph only"
+)
 
 tf = pytest.importorskip("tensorflow")
 
@@ -281,6 +286,7 @@ def test_misuse_is_one_message_and_2(script, tmp_path, capsys, arguments, words)
     assert state() == before
 
 
+@starts_eager
 def test_a_call_of_a_bare_name_is_no_name_of_tensorflows(script, capsys):
     path = script("def get(x):\n  return x\nprint(get('a'))")
     for era in (None, "contrib"):
@@ -288,6 +294,7 @@ def test_a_call_of_a_bare_name_is_no_name_of_tensorflows(script, capsys):
         assert capsys.readouterr().out == "a\n"
 
 
+@starts_eager
 def test_what_cannot_be_read_stops_nothing_and_with_an_era_nothing_is_read(
     script, capsys, monkeypatch
 ):
