@@ -4,7 +4,7 @@ Prints what the hook has otherwise, then "N modules"; exits 1 if there is someth
 """
 
 import contextlib
-import importlib.util
+import importlib
 import os
 import sys
 import types
@@ -14,27 +14,32 @@ import tensorflow
 from tpudist import surfaces
 from tpudist.dropin import Namespace, namespace
 from tpudist.legacy import hook
+from tpudist.tfcompat import keras_packages, versions
 
 #: Tests, commands and examples, of which some end the process that imports them.
 _LEFT_OUT = ("_test", "test_", "/tests/", "/tools/", "/examples/", "/testdata/", "__main__")
 
-#: 1.15 has two copies of it, and natively each kind of import binds another one.
-_TWICE = "tensorflow.python.tf2"
+#: 1.15 has two copies of tf2, and natively each kind of import binds another one. The
+#: Keras of the eras is the package keras, or tf_keras, where there is one.
+_OTHERS = ["tensorflow.python.tf2"]
+if versions.KERAS_IS_A_PACKAGE and not keras_packages.is_keras_3():
+    _OTHERS.append("tensorflow.python.keras")
 
-#: Where the package tf_keras is, the Keras of the eras is that one.
-_KERAS = "tensorflow.python.keras"
+
+def is_another(name):
+    """Whether the hook has another module of that name, or one below it, than TensorFlow."""
+    return any((name + ".").startswith(each + ".") for each in _OTHERS)
 
 
 def names():
     """Dotted names of the private modules below the installed TensorFlow."""
-    tf_keras = importlib.util.find_spec("tf_keras")
     root = os.path.dirname(importlib.import_module("tensorflow.python").__file__)
     for folder, _, files in sorted(os.walk(root)):
         for file in sorted(files):
             path = os.path.relpath(os.path.join(folder, file), os.path.dirname(root))
             if path.endswith(".py") and not any(part in "/" + path for part in _LEFT_OUT):
                 name = "tensorflow." + path[:-3].replace(os.sep, ".").replace(".__init__", "")
-                if name != _TWICE and not (tf_keras and name.startswith(_KERAS)):
+                if not is_another(name):
                     yield name
 
 
@@ -96,7 +101,7 @@ def attributes(name, found, native):
     table = surfaces.DROPINS["v2_2"]
     for each in vars(native):
         dotted = "%s.%s" % (name.partition(".")[2], each)
-        if each.startswith("__") or dotted in table or "tensorflow." + dotted == _TWICE:
+        if each.startswith("__") or dotted in table or is_another("tensorflow." + dotted):
             continue
         if not same(getattr(found, each), getattr(native, each)):
             yield "%s.%s: %r" % (name, each, getattr(found, each))
