@@ -183,7 +183,6 @@ PROGRAMS2 = {
         "--checkpoint_steps=2 --eval_steps=1 --use_blur=False --color_jitter_strength=0.5 "
         "--use_tpu=True --tpu_name=any --model_dir={out}/model",
         not_for="1.15 2.2",
-        needs="Keras 2.4, whose Dense takes -1 units",
     ),
     "Uncertainty Baselines, CIFAR": _program(
         "google/uncertainty-baselines",

@@ -1,6 +1,7 @@
 """The Keras of a script under ``tpudist run``, and what is said where it is another one."""
 
 import os
+import re
 import sys
 
 import numpy as np
@@ -178,6 +179,32 @@ def test_batch_normalization_as_slim_and_the_tpu_trainers_have_it(script, capfd)
     expected = [(inputs - mean) / np.sqrt(inputs.var() + 1e-3) for mean in means]
     found = [line.split()[1:] for line in out.splitlines() if line.startswith("RESULT")]
     np.testing.assert_allclose(np.array(found, float), expected, atol=1e-3)
+
+
+def test_a_dense_layer_is_told_its_units_when_it_is_built(script, capfd):
+    path = script("""
+        import tensorflow as tf
+
+        class Square(tf.keras.layers.Layer):
+            def __init__(self):
+                super().__init__()
+                self.dense = tf.keras.layers.Dense(-1, use_bias=False)
+
+            def build(self, input_shape):
+                self.dense.units = int(input_shape[-1])
+                super().build(input_shape)
+
+            def call(self, inputs):
+                return self.dense(inputs)
+
+        square = Square()
+        print("SHAPE", square(tf.zeros([2, 3])).shape, square.dense.get_config()["units"])
+        print("SHAPE", tf.keras.layers.Dense(units=5)(tf.zeros([2, 3])).shape)
+        """)
+    code = runner.run(path, era=ERA)
+    out, err = capfd.readouterr()
+    assert code == 0, err
+    assert re.findall("SHAPE (.*)", out) == ["(2, 3) 3", "(2, 5)"]
 
 
 def test_batch_normalization_is_tensorflows_again():

@@ -198,6 +198,34 @@ def moments_of_era() -> Iterator[Any]:
         del base.__init_subclass__
 
 
+@contextlib.contextmanager
+def units_of_era() -> Iterator[Any]:
+    """Context manager: a layer ``Dense`` may be told its units after it was made with -1.
+
+    SimCLR's layer of a projection does so when it is built. Keras refuses it since 2.6.
+    """
+    from tpudist.tfcompat import keras_packages
+
+    if keras_packages.is_keras_3():
+        yield
+        return
+    dense = keras_packages.of_graphs().layers.Dense
+    native = dense.__init__
+
+    @functools.wraps(native)
+    def made(self: Any, units: Any, *args: Any, **keywords: Any) -> None:
+        is_unknown = isinstance(units, int) and units < 0
+        native(self, 1 if is_unknown else units, *args, **keywords)
+        if is_unknown:
+            self.units = units
+
+    dense.__init__ = made
+    try:
+        yield
+    finally:
+        dense.__init__ = native
+
+
 def _takes(function: Any, name: str) -> bool:
     parameters = inspect.signature(function).parameters
     return name in parameters or any(each.kind == each.VAR_KEYWORD for each in parameters.values())

@@ -39,6 +39,9 @@ if versions.RUN_CONVERTS:
 #: Context manager: executes the block eagerly, even in a program that builds graphs.
 eager = context.eager_mode
 
+#: Whether the program runs eagerly where no function is traced; 1.x has no public name.
+executing_eagerly_outside_functions = ops.executing_eagerly_outside_functions
+
 #: All contexts of :func:`for_xla`. TensorFlow knows by a context's id which functions
 #: were traced in it, so they are kept alive: no later context may get the same id.
 _entered: list[Any] = []
@@ -446,6 +449,17 @@ def callers(op: Operation) -> list[str]:
         frame.name if hasattr(frame, "name") else frame[2]
         for frame in getattr(op, "traceback", None) or ()
     ]
+
+
+def is_made_in(op: Operation, file: str) -> bool:
+    """Whether code of a file made an op, itself or by what it called.
+
+    Args:
+      op: a ``tf.Operation``.
+      file: how the file's path ends, with "/" between folders.
+    """
+    frames = getattr(op, "traceback", None) or ()
+    return any(getattr(each, "filename", each[0]).endswith(file) for each in frames)
 
 
 def watched(graph: Graph) -> list[Any]:

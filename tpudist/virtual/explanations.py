@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import Merge
 
 
-_LIBRARIES = tuple(
-    os.path.join(folder, "")
-    for folder in [machine.PACKAGE, os.path.dirname(os.path.abspath(tf.__file__))]
-) + tuple(os.sep + name + os.sep for name in ("tensorflow", "keras", "tf_keras", "tensorflow_core"))
+#: TensorFlow's own code; its summaries of images and of audio are TensorBoard's.
+_PACKAGES = ("tensorflow", "keras", "tensorboard", "tf_keras", "tensorflow_core")
+_LIBRARIES = (
+    os.path.join(machine.PACKAGE, ""),
+    os.path.join(os.path.dirname(os.path.abspath(tf.__file__)), ""),
+    contextlib.__file__,
+    *("-packages" + os.sep + name + os.sep for name in _PACKAGES),
+)
 
 #: The report where no step function was traced.
 NOTHING_TRACED = (

@@ -47,6 +47,29 @@ def test_the_list_has_its_parts(strategy, lines):
     assert lines() == [str(cause)]
 
 
+def test_a_summary_of_images_is_of_the_line_that_writes_it(strategy, lines, tmp_path):
+    """Its ops are made by TensorBoard, which is a package of its own."""
+    pytest.importorskip("tensorboard.plugins.image.summary_v2")
+    writer = tf.summary.create_file_writer(str(tmp_path))
+
+    def fn(x):
+        with writer.as_default():
+            tf.summary.image("x", tf.fill([1, 2, 2, 1], x), step=0)
+        return x
+
+    run(strategy, fn)
+    places = {cause.place.rpartition(":")[0] for cause in tpudist.tpu_refusals()}
+    assert places == {__file__}
+
+
+def test_a_program_in_a_folder_named_tensorflow_is_the_users(strategy, lines, tmp_path):
+    file, scope = str(tmp_path / "tensorflow" / "steps.py"), {"tf": tf}
+    source = "def size(x): return tf.cast(tf.strings.length(tf.strings.as_string(x)), tf.float32)"
+    exec(compile(source, file, "exec"), scope)
+    run(strategy, scope["size"])
+    assert [cause.place for cause in tpudist.tpu_refusals()] == [file + ":1"]
+
+
 def test_an_error_is_raised_if_it_is_asked_for(strategy, lines, monkeypatch):
     monkeypatch.setenv(machine.TPU_CHECK, "error")
     with pytest.raises(CompileError, match="AsString, StringLength: a TPU has no strings"):

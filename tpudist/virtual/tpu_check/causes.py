@@ -5,6 +5,9 @@ Nothing is told of what native TPUs do not run on the TPU:
 * ops that nothing needs: no result, and no op with an effect. They are pruned.
 * what is built in ``tpu.outside_compilation``: the host runs it
   (tensorflow/python/tpu/tpu_replication.py).
+* assertions of ``tf.test.TestCase`` where the program builds a graph: TensorFlow makes a call of
+  Python of them in a function, and a TPU's computation in a graph is none
+  (``py_func_if_in_function`` of tensorflow/python/framework/test_util.py).
 * ops of optional values, by which a branch hands its gradient what it needs, both branches the
   same: for XLA, TensorFlow makes zeros instead (``_make_intermediates_match_xla`` of
   tensorflow/python/ops/cond_v2.py).
@@ -141,7 +144,7 @@ class _Finder:
                     found += [(op, each) for each in inside]
         needed = _needed(ops, results) if found else ()
         for op, refused in found:
-            if op in needed and not _is_outside(op):
+            if op in needed and not _is_outside(op) and not _is_an_assertion_in_a_graph(op):
                 yield refused
 
     def _reason(self, op: Operation) -> tuple[str, str] | None:
@@ -225,3 +228,10 @@ def _needed(ops: Sequence[Operation], results: Iterable[Tensor]) -> set[Any]:
 def _is_outside(op: Operation) -> bool:
     """Whether an op was built in ``tpu.outside_compilation``."""
     return any(name.startswith("outside_compilation") for name in graphs.callers(op))
+
+
+def _is_an_assertion_in_a_graph(op: Operation) -> bool:
+    """Whether an op was built by ``tf.test.TestCase`` in a program that builds a graph."""
+    if op.type != "PyFunc" or not graphs.is_made_in(op, "framework/test_util.py"):
+        return False
+    return not graphs.executing_eagerly_outside_functions()
