@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests import ROOT
+from tpudist.tfcompat import versions
 
 
 @pytest.fixture
@@ -19,6 +20,9 @@ def run(tmp_path):
     """
 
     def ran(script, *arguments, tpu="virtual:8", workers=0, cores=4, path="train.py", options=()):
+        on_cpus = not str(cores if workers else tpu).startswith("virtual")
+        if on_cpus and not versions.WORKERS_HAVE_NAMED_DEVICES:
+            pytest.skip("workers of that TensorFlow have one CPU")
         tmp_path.joinpath(path).write_text(script, "utf-8")
         environ = {name: value for name, value in os.environ.items() if name[:3] != "TPU"}
         environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")

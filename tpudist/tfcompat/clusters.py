@@ -45,13 +45,14 @@ class WorkerExtended(CollectiveExtended):
       names: the devices of this worker, such as ``"/device:CPU:0"``.
     """
 
-    _enable_check_health = False  # the coordination service looks whether workers are alive
+    #: Whether TensorFlow's own thread looks if workers are alive, and not the coordination service.
+    _enable_check_health = not versions.WORKERS_ARE_COORDINATED
 
     def __init__(self, strategy: Any, names: Sequence[str]) -> None:
         self._names = names
         self._std_server_started = is_started()
         resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-        if not self._std_server_started:
+        if not self._std_server_started and versions.WORKERS_ARE_COORDINATED:
             _configure(resolver)
         # TensorFlow's constructor reads it; collectives of two strategies have keys of their own.
         strategy._collective_key_base = next(_keys)
@@ -152,10 +153,17 @@ def writers() -> list[tuple[Any, str, str]]:
     Keras' own as well as those of a program that calls h5py.
     """
     import h5py
-    from tensorflow.python.checkpoint import checkpoint, checkpoint_management
     from tensorflow.python.ops import gen_summary_ops
     from tensorflow.python.saved_model import save
 
+    if versions.CHECKPOINT_HAS_PACKAGE:
+        from tensorflow.python.checkpoint import checkpoint, checkpoint_management
+    else:
+        from tensorflow.python.training import checkpoint_management
+        from tensorflow.python.training.tracking import util as checkpoint
+    saves = [(save, "save_and_return_nodes")]
+    if not versions.SAVED_MODELS_HAVE_NODES:
+        saves = [(save, "save"), (tf.saved_model, "save")]
     keras = keras_packages.saving_module()
     of_keras = [] if keras is None else ["save_model", "save_weights_only"]
     return [
@@ -165,5 +173,5 @@ def writers() -> list[tuple[Any, str, str]]:
         (checkpoint_management, "update_checkpoint_state_internal", ""),
         (checkpoint_management, "_delete_file_if_exists", ""),
         (gen_summary_ops, "create_summary_file_writer", "logdir"),
-        (save, "save_and_return_nodes", "export_dir"),
+        *((module, name, "export_dir") for module, name in saves),
     ]

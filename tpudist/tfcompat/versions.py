@@ -104,10 +104,24 @@ LEARNING_PHASE_IS_OF_A_THREAD = _since("2.2") and not _since("2.4")
 #: With soft device placement TPUs run ops that XLA cannot compile on the host (tpu.py of 2.4).
 AUTOMATIC_OUTSIDE_COMPILATION = _since("2.4")
 
-#: ``CollectiveAllReduceExtended`` asks a method for the devices of its worker, and waits for the
-#: others by a coordination service (collective_all_reduce_strategy.py). On 2.15, which has both,
-#: workers failed with the optimizers of its Keras.
-HAS_CLUSTERS = _since("2.16")
+#: Sums over workers get their numbers whenever a ``tf.function`` is called, not when it is traced
+#: (``_next_instance_key`` of cross_device_utils.py, 2.4).
+HAS_CLUSTERS = _since("2.4")
+
+#: ``CollectiveAllReduceExtended`` asks a method for the devices of its worker, which before are
+#: all GPUs or one CPU (collective_all_reduce_strategy.py). On 2.15, which has the method, workers
+#: with several devices failed with the optimizers of its Keras.
+WORKERS_HAVE_NAMED_DEVICES = _since("2.16")
+
+#: ``CollectiveAllReduceExtended`` looks by a coordination service whether workers are alive: seen
+#: in collective_all_reduce_strategy.py of 2.15; that of 2.9 does by a thread.
+WORKERS_ARE_COORDINATED = _since("2.15")
+
+#: ``python.checkpoint``, before ``training.tracking.util`` and ``checkpoint_management`` (2.10).
+CHECKPOINT_HAS_PACKAGE = _since("2.10")
+
+#: ``saved_model.save`` calls ``save_and_return_nodes``, as Keras does: seen in 2.9, not in 2.4.
+SAVED_MODELS_HAVE_NODES = _since("2.9")
 
 #: ``tf.compat.v2`` exists (1.14).
 HAS_COMPAT_V2 = _since("1.14")

@@ -218,8 +218,15 @@ def join(system: virtual_system.VirtualSystem) -> list[str]:
     if not versions.HAS_CLUSTERS:
         raise ArgumentError(
             "%r as TPU" % system.name,
-            "TensorFlow %s gives a worker other devices than those named" % versions.TF,
-            "TensorFlow 2.16 or newer; or virtual:%d on one machine" % system.cores,
+            "sums over workers are counted differently in TensorFlow %s" % versions.TF,
+            "TensorFlow 2.4 or newer; or virtual:%d on one machine" % system.cores,
+        )
+    if not versions.WORKERS_HAVE_NAMED_DEVICES and (system.kind or devices.gpus()):
+        raise ArgumentError(
+            "%r as TPU" % system.name,
+            "TensorFlow %s gives a worker one CPU, or all GPUs that it sees" % versions.TF,
+            "TensorFlow 2.16 or newer; or cluster:virtual:%d, and CUDA_VISIBLE_DEVICES=-1"
+            % system.cores_per_host,
         )
     if not tf.executing_eagerly():
         raise ArgumentError(
