@@ -13,7 +13,7 @@ import contextlib
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from tpudist import console, machine
 from tpudist import options as declared
@@ -21,7 +21,6 @@ from tpudist.errors import ArgumentError, TpudistError
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Callable, Iterator, Sequence
 
 
 #: Options of ``tpudist run`` that a value follows.

@@ -13,13 +13,10 @@ from __future__ import annotations
 import os
 import pkgutil
 import sys
-from typing import TYPE_CHECKING
+from typing import Iterable, Mapping
 
 import tpudist
 from tpudist import files, machine, surfaces
-
-if TYPE_CHECKING:
-    from typing import Iterable, Mapping
 
 _HEAD = "# Written by: python -m tpudist.dropin.stubs\n"
 _ANY = "def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.\n"

@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 import types
-from typing import TYPE_CHECKING, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 from tpudist import console, machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
@@ -28,7 +28,6 @@ from tpudist.virtual import system
 if TYPE_CHECKING:
     import argparse
     from types import CodeType, TracebackType
-    from typing import Any, Callable, Iterator, Mapping
 
 
 _OURS = [os.path.join(os.path.realpath(machine.PACKAGE), name) for name in ("legacy", "dropin")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json as json_format
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from tpudist import files
 from tpudist.tools import html_page
@@ -16,8 +16,6 @@ from tpudist.tools.html_page import safe
 from tpudist.virtual import explanations, step_parts
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable, Iterator
-
     from tpudist.virtual.explanations import Explanation, Record
 
 

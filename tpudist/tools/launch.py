@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Sequence
 
 from tpudist import machine
 from tpudist.errors import ArgumentError
@@ -22,7 +22,6 @@ from tpudist.virtual import system
 
 if TYPE_CHECKING:
     import argparse
-    from typing import IO, Sequence
 
 
 #: The port of each worker on a host of its own.

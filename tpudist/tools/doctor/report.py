@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 import tpudist
 from tpudist.tools.doctor import releases
 from tpudist.tools.doctor.checks import PROBLEM, Finding
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping, Sequence
-
     from tpudist.tools.doctor.environment import Environment
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from tpudist.errors import MigrateError
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Sequence
 
 
 def run(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist import console, machine, surfaces
 from tpudist.cloud import places
@@ -23,7 +23,6 @@ from tpudist.tools.doctor import environment
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
 
 
 #: Seconds that all of it may take.
