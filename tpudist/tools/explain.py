@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json as json_format
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Iterator
+from typing import Any, Iterable, Iterator
 
 from tpudist import files
 from tpudist.tools import html_page
 from tpudist.tools.html_page import safe
 from tpudist.virtual import explanations, step_parts
-
-if TYPE_CHECKING:
-    from tpudist.virtual.explanations import Explanation, Record
+from tpudist.virtual.explanations import Explanation, Record
 
 
 def write(recorded: Iterable[Explanation], json: str | None, html: str | None) -> None:

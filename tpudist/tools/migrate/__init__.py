@@ -6,14 +6,12 @@ TensorFlow is imported. To change: a rule of :mod:`tpudist.tools.migrate.rules`,
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, Sequence
+from typing import Sequence
 
 from tpudist.errors import MigrateError
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def run(options: argparse.Namespace) -> int:
