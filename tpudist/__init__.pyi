@@ -1,4 +1,4 @@
-# Written by: python -m tpudist.dropin.stubs
+# Written by: python -m compat.stubs
 from tpudist import cli as cli
 from tpudist import cloud as cloud
 from tpudist import common as common

@@ -9,20 +9,16 @@ Exit codes: 0 fine, 1 the verb found problems, 2 a usage error or a
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import Callable, Iterator, Sequence
 
 from tpudist import console, machine
 from tpudist import options as declared
 from tpudist.errors import ArgumentError, TpudistError
-
-if TYPE_CHECKING:
-    import argparse
-    from typing import Callable, Iterator, Sequence
-
 
 #: Options of ``tpudist run`` that a value follows.
 _RUN_VALUES = frozenset(

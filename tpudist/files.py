@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterator, Union
 
 if TYPE_CHECKING:
-    from typing import Iterator, Union
-
     PathLike = Union[str, "os.PathLike[str]"]
 
 

@@ -5,15 +5,12 @@ In a checkout they are ``examples/guides``.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.errors import ArgumentError
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def run(options: argparse.Namespace) -> int:

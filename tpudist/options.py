@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, Mapping
 
 from tpudist import __version__, surfaces
 
 if TYPE_CHECKING:
-    from typing import Callable, Mapping
-
     _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 

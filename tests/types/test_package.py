@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from compat import stubs
 from tests.types import checkers
-from tpudist.dropin import stubs
 
 
 @pytest.mark.slow
@@ -25,7 +25,7 @@ def test_mypy_accepts_the_package():
 
 
 def test_stubs_are_fresh():
-    assert stubs.stale() == [], "python -m tpudist.dropin.stubs"
+    assert stubs.stale() == [], "python -m compat.stubs"
 
 
 @pytest.fixture

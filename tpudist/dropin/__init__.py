@@ -7,15 +7,12 @@ TensorFlow's. To change: how names are found; the table lists which names there 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist.dropin import finder, namespace
 from tpudist.dropin.exports import lazy_exports, load
 from tpudist.dropin.finder import find_module
 from tpudist.dropin.namespace import Namespace, top
-
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = ["Namespace", "become_namespace", "find_module", "lazy_exports", "load", "top"]
 

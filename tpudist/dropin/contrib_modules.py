@@ -6,14 +6,11 @@ Where the table (:mod:`tpudist.surfaces.contrib_names`) leads them.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+import types
+from typing import Any
 
 from tpudist import surfaces
 from tpudist.dropin import exports, private_modules
-
-if TYPE_CHECKING:
-    import types
-    from typing import Any
 
 
 def is_below(path: str) -> bool:

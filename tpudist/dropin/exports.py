@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import Any, Callable
 
 from tpudist import surfaces
-
-if TYPE_CHECKING:
-    from types import ModuleType
-    from typing import Any, Callable
 
 
 def load(target: str) -> Any:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import importlib.machinery
 import sys
 import types
-from typing import TYPE_CHECKING
+from typing import Any, Sequence
 
 from tpudist import surfaces
 from tpudist.dropin import namespace, private_modules
 from tpudist.errors import EraNameError
-
-if TYPE_CHECKING:
-    from typing import Any, Sequence
 
 
 def find_module(era: str, dotted: str) -> types.ModuleType | None:

@@ -17,15 +17,11 @@ import functools
 import importlib
 import sys
 import types
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist import surfaces
 from tpudist.dropin import contrib_modules, exports, private_modules, replaced_names, stand_ins
 from tpudist.errors import ContribNameError, EraNameError
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 #: Dunder names of TensorFlow that users read; all others are Python's.
 _PASSED_ON = (

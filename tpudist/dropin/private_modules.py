@@ -9,13 +9,9 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist import surfaces
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 #: Packages below ``tensorflow`` that are no public API.
 _PACKAGES = ("compiler", "core", "python")

@@ -14,13 +14,10 @@ import functools
 import linecache
 import os
 import sys
-from typing import TYPE_CHECKING
+import types
+from typing import Any, Callable, NoReturn
 
 from tpudist.errors import ContribNameError
-
-if TYPE_CHECKING:
-    import types
-    from typing import Any, Callable, NoReturn
 
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _HOOK = os.path.join(os.path.dirname(_OURS), "legacy", "hook.py")

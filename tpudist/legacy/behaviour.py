@@ -22,14 +22,10 @@ import collections
 import contextlib
 import inspect
 import sys
-from typing import TYPE_CHECKING
+from typing import Any, Callable, Iterator
 
 from tpudist import dropin
 from tpudist.errors import ScriptError
-
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
-
 
 #: {name: whether it is on} of ``tf.compat.v1.enable_<name>()`` and
 #: ``disable_<name>()``; early releases of 1.x cannot tell all.

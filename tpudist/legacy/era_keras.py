@@ -8,13 +8,11 @@ import inspect
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import machine
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator
-
     from tpudist.surfaces.eras.keras import Keras
 
 

@@ -16,14 +16,10 @@ import importlib
 import importlib.util
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import Any, Sequence
 
 from tpudist import console, machine, surfaces
 from tpudist.surfaces.eras import packages, program
-
-if TYPE_CHECKING:
-    from typing import Any, Sequence
-
 
 #: The package of its own in which TensorFlow 1.14 to 2.15 had the Estimator.
 _ESTIMATORS = "tensorflow_estimator.python.estimator"

@@ -16,15 +16,12 @@ import contextlib
 import os
 import shlex
 import types
-from typing import TYPE_CHECKING
+from typing import Any, NoReturn
 
 from tpudist import console, surfaces
 from tpudist.errors import ScriptError, TpudistError
 from tpudist.legacy import era_keras, runner, start_messages
 from tpudist.virtual import system
-
-if TYPE_CHECKING:
-    from typing import Any, NoReturn
 
 _ERAS = tuple(map(surfaces.spelled, surfaces.ERAS))
 

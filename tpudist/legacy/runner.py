@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import builtins
 import contextlib
 import functools
@@ -9,7 +10,8 @@ import os
 import sys
 import traceback
 import types
-from typing import TYPE_CHECKING, NamedTuple, Sequence
+from types import CodeType, TracebackType
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 from tpudist import console, machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
@@ -24,12 +26,6 @@ from tpudist.legacy import (
 )
 from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
-
-if TYPE_CHECKING:
-    import argparse
-    from types import CodeType, TracebackType
-    from typing import Any, Callable, Iterator, Mapping
-
 
 _OURS = [os.path.join(os.path.realpath(machine.PACKAGE), name) for name in ("legacy", "dropin")]
 

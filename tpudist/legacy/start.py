@@ -5,12 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist.errors import ScriptError
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Script:

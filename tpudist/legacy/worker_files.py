@@ -13,12 +13,9 @@ import inspect
 import itertools
 import os
 import tempfile
-from typing import TYPE_CHECKING
+from typing import Any, Callable, Iterator
 
 from tpudist.core.system import tasks
-
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
 
 
 @contextlib.contextmanager

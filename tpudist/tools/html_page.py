@@ -7,11 +7,7 @@ https://html.spec.whatwg.org/multipage/syntax.html#optional-tags
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Iterable
-
+from typing import Iterable
 
 _PAGE = """\
 <!doctype html>

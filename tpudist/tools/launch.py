@@ -6,6 +6,7 @@ cluster resolver reads. No TensorFlow here.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shlex
@@ -14,16 +15,11 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import IO, Sequence
 
 from tpudist import machine
 from tpudist.errors import ArgumentError
 from tpudist.virtual import system
-
-if TYPE_CHECKING:
-    import argparse
-    from typing import IO, Sequence
-
 
 #: The port of each worker on a host of its own.
 _PORT = 2222

@@ -1,4 +1,4 @@
-# Written by: python -m tpudist.dropin.stubs
+# Written by: python -m compat.stubs
 from tpudist.core.system.cluster import TPUClusterResolver as TPUClusterResolver
 from tpudist.core.system.cluster import connect_to_cluster as connect_to_cluster
 from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system

@@ -63,10 +63,10 @@ def test_text_says_it_at_a_glance():
         "virtual virtual:8 (TPUDIST_TPU)",
         "PROBLEM  keras 2.12.0 beside",
         '  type  pip install "keras==2.15.*"',
+        " of 72 names\n  v2_2 ",
         "1 problem.",
     ):
         assert words in text
-    assert max(map(len, text.split("Native")[1].split("PROBLEM")[0].splitlines())) <= 88
 
 
 @pytest.mark.parametrize(

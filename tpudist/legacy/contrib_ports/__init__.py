@@ -8,12 +8,9 @@ them from here. To change: what such a name does. Which names there are is in th
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist import surfaces
-
-if TYPE_CHECKING:
-    from typing import Any
 
 _TARGETS = {old.rpartition(".")[2]: target for old, target in surfaces.WRITTEN.items()}
 

@@ -5,10 +5,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any, Callable
+from typing import Any, Callable
 
 
 def batch_and_drop_remainder(batch_size: Any) -> Callable[[Any], Any]:

@@ -8,14 +8,11 @@ that contrib's had on the strategy itself.
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING
+from typing import Any, Callable, Sequence
 
 import tensorflow as tf
 
 from tpudist.tfcompat import versions
-
-if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
 
 if versions.HAS_PUBLIC_STRATEGIES:
     _native: Any = tf.compat.v1.distribute

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import numbers
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Mapping
+from typing import Any, Callable, Iterable, Mapping
 
 _ASSIGNMENT = re.compile(
     r"(?P<name>[a-zA-Z][\w.]*)(?:\[\s*(?P<index>\d+)\s*\])?\s*=\s*"

@@ -5,14 +5,11 @@ Reference: TensorFlow 1.15, tensorflow/contrib/learn/python/learn/monitors.py
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import tensorflow as tf
 
 from tpudist.errors import ArgumentTypeError
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def replace_monitors_with_hooks(monitors_or_hooks: Any, estimator: Any) -> list[Any]:

@@ -6,13 +6,9 @@ They are optimizers of ``tf.train``, with the slots and names that checkpoints o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Iterable
 
 import tensorflow as tf
-
-if TYPE_CHECKING:
-    from typing import Any, Iterable
-
 
 tf1: Any = tf.compat.v1
 

@@ -9,13 +9,11 @@ that ``--tpu`` names (:mod:`look`). To change: a check
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence, TextIO
 
 from tpudist import console
 
 if TYPE_CHECKING:
-    from typing import Sequence, TextIO
-
     from tpudist.tools.doctor.environment import Environment
 
 

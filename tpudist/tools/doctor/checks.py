@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import os
 import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterator, List, Optional, Sequence, Tuple
 
 from tpudist import machine, surfaces
 from tpudist.cloud import runtimes
@@ -19,8 +19,6 @@ from tpudist.tools.doctor import releases
 from tpudist.virtual import system
 
 if TYPE_CHECKING:
-    from typing import Iterator, List, Optional, Sequence, Tuple
-
     from tpudist.tools.doctor import contrib_names
     from tpudist.tools.doctor.environment import Environment
 

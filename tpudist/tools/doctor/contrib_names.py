@@ -10,14 +10,11 @@ import ast
 import os
 import typing
 import warnings
-from typing import TYPE_CHECKING
+from typing import Iterator, Sequence
 
 from tpudist import surfaces
 from tpudist.errors import ArgumentError
 from tpudist.surfaces.eras import evidence
-
-if TYPE_CHECKING:
-    from typing import Iterator, Sequence
 
 
 class Use(typing.NamedTuple):

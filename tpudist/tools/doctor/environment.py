@@ -15,16 +15,12 @@ import re
 import subprocess
 import sys
 import typing
-from typing import TYPE_CHECKING
+from email.message import Message
+from typing import Any, Iterator, Sequence
 
 from tpudist import machine
 from tpudist.cloud import deadlines, places
 from tpudist.tools.doctor import contrib_names, releases
-
-if TYPE_CHECKING:
-    from email.message import Message
-    from typing import Any, Iterator, Sequence
-
 
 #: Environment variables that decide about TPUs and Keras.
 VARIABLES = (

@@ -15,14 +15,12 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 from tpudist.cloud import deadlines, nodes, places, runtimes
 from tpudist.errors import ArgumentError, TpudistError, TPUStateError
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.cloud.nodes import Node
     from tpudist.core.system.cluster import TPUClusterResolver
 

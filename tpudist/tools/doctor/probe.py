@@ -15,10 +15,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 
 def main() -> None:

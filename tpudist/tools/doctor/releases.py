@@ -8,15 +8,13 @@ tpudist runs on.
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterable, Optional, Sequence, Tuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import Specifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
-    from typing import Iterable, Optional, Sequence, Tuple
-
     #: Package, specifier, and why; the last is None if the wheel declares it.
     Need = Tuple[str, str, Optional[str]]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 import tpudist
 from tpudist.tools.doctor import releases
 from tpudist.tools.doctor.checks import PROBLEM, Finding
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping, Sequence
-
     from tpudist.tools.doctor.environment import Environment
 
 
@@ -120,8 +117,10 @@ def as_text(environment: Environment, findings: Sequence[Finding]) -> str:
     lines = ["tpudist %s doctor" % report["tpudist"], ""]
     lines += ["%-11s %s" % pair for pair in _facts(environment, report)]
     if environment.tensorflow:
-        lines += ["", "Native in this TensorFlow (tpudist gives the rest)"]
-        lines += [_native(era, **names) for era, names in report["surfaces"].items()]
+        lines += ["", "Native in this TensorFlow (tpudist gives the rest; --json names them)"]
+        for era, names in report["surfaces"].items():
+            native, all_names = len(names["native"]), sum(map(len, names.values()))
+            lines.append("  %-9s %d of %d names" % (era, native, all_names))
     lines += _contrib(report["contrib"])
     for finding in findings:
         lines += [
@@ -192,23 +191,6 @@ def _looked(looked: Mapping[str, Any]) -> Iterator[str]:
         yield "runtime set to TensorFlow %s" % looked["configured"]
     elif looked.get("runtime"):
         yield "runtime %s" % looked["runtime"]
-
-
-def _native(era: str, native: list[str], provided: list[str]) -> str:
-    text = "%d of %d names" % (len(native), len(native) + len(provided))
-    short, which = (native, "these") if len(native) < len(provided) else (provided, "all but")
-    if native and provided:
-        text += ", %s: %s" % (
-            which,
-            ", ".join(name.replace("TPUStrategy.", "", 1) for name in short),
-        )
-    return textwrap.fill(
-        "%-9s %s" % (era, text),
-        88,
-        initial_indent="  ",
-        subsequent_indent=" " * 12,
-        break_long_words=False,
-    )
 
 
 def _verdict(findings: Sequence[Finding]) -> str:

@@ -9,14 +9,13 @@ in releases.cfg.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Mapping
 
 from tpudist import console
 from tpudist.errors import MatrixError
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Mapping
 
     from tpudist.tools.matrix.table import Row
 

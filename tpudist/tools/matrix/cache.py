@@ -9,11 +9,7 @@ import re
 import shutil
 import sys
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Mapping
-
+from typing import Mapping
 
 #: Stands in each environment; written last, so one whose set-up was interrupted has none.
 MARKER = "tpudist-matrix.json"

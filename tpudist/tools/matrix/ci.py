@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 import tpudist
 from tpudist.errors import MatrixError
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Sequence
 
     from tpudist.tools.matrix.table import Row
 

@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import tpudist
 from tpudist import files, machine
@@ -26,8 +26,6 @@ from tpudist.tools.matrix import indexes
 from tpudist.tools.matrix.cache import MARKER
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
-
     from tpudist.tools.matrix.table import Row
 
 

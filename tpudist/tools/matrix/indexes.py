@@ -12,11 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Mapping
-
+from typing import Mapping
 
 #: uv's own settings of indexes; if one is set, pip's are not read.
 OWN = (

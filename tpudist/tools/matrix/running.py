@@ -8,13 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from tpudist.errors import MatrixError
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping
-
     from tpudist.tools.matrix.environments import Environment
     from tpudist.tools.matrix.table import Row
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, Iterable, Sequence
 
 from tpudist import console
 from tpudist.errors import MatrixError, TpudistError
@@ -18,7 +18,6 @@ from tpudist.tools.matrix import cache, environments, running
 if TYPE_CHECKING:
     import argparse
     import subprocess
-    from typing import Callable, Iterable, Sequence
 
     from tpudist.tools.matrix.table import Row
 

@@ -11,12 +11,9 @@ import platform
 import random
 import sys
 import typing
-from typing import TYPE_CHECKING
+from typing import Mapping, Sequence
 
 from tpudist.errors import MatrixError
-
-if TYPE_CHECKING:
-    from typing import Mapping, Sequence
 
 
 class Row(typing.NamedTuple):

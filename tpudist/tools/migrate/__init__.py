@@ -6,15 +6,12 @@ TensorFlow is imported. To change: a rule of :mod:`tpudist.tools.migrate.rules`,
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import Sequence
 
 from tpudist.errors import MigrateError
-
-if TYPE_CHECKING:
-    import argparse
-    from typing import Sequence
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import collections
 import difflib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterable, Iterator, Sequence, TextIO
 
 from tpudist.console import painted
 from tpudist.tools.migrate import findings
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Iterable, Iterator, Sequence, TextIO
 
     from tpudist.tools.migrate.outcomes import Result, Use
 

@@ -35,7 +35,6 @@ class Edits:
     def __init__(self, text: str) -> None:
         self._text = text
         self._found: list[_Edit] = []
-        self._kept: list[tuple[int, int, int]] = []  # (where now, where before, how long)
 
     def __len__(self) -> int:
         return len(self._found)
@@ -73,7 +72,7 @@ class Edits:
         Raises:
           OverlapError: two edits change the same text.
         """
-        parts, last, size = [], 0, 0
+        parts, last = [], 0
         replaced = [each for each in self._found if each.order == _INSTEAD]
         outer = _outermost(replaced)
         starts = [each.start for each in outer]
@@ -82,16 +81,8 @@ class Edits:
             if each.start < last:
                 raise OverlapError()
             parts += [self._text[last : each.start], each.text]
-            self._kept.append((size, last, each.start - last))
-            size += each.start - last + len(each.text)
             last = each.end
-        self._kept.append((size, last, len(self._text) - last))
         return "".join(parts) + self._text[last:]
-
-    def before(self, place: int) -> int:
-        """Where the source has what is at a place of the changed text, or what it was put at."""
-        now, before, size = self._kept[bisect.bisect(self._kept, (place, len(self._text))) - 1]
-        return before + min(place - now, size)
 
     def _comments(self, outer: list[_Edit]) -> list[_Edit]:
         """Puts comments that edits remove above the lines that those begin on."""

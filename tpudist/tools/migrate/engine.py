@@ -28,25 +28,10 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.program import Program
     from tpudist.tools.migrate.relocation import Relocation
     from tpudist.tools.migrate.resolution.codebase import CodeBase
-    from tpudist.tools.migrate.resolution.sources import Source
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 #: {step: the origins, as of ``--from``, that it is taken from}.
 _ORIGINS = {"2.0": ORIGINS[:-2], "2.2": ORIGINS[:-1], "latest": ORIGINS}
-
-#: Words of which a file has one, if an earlier step may write what the one to latest changes.
-_LATEST = (
-    "TPUStrategy",
-    "tpu_strategy",
-    "make_dataset_iterator",
-    "make_input_fn_iterator",
-    "distribute_dataset",
-    "datasets_from_function",
-    "make_numpy_dataset",
-    "computation_shape",
-    "DeviceAssignment",
-    "ValueContext",
-)
 
 
 class Engine:
@@ -68,27 +53,14 @@ class Engine:
         only, skip = self._options.only, self._options.skip
         return (not only or name in only) and name not in skip
 
-    def steps(self, path: str, text: str) -> list[tuple[str, ...]]:
-        """Groups of steps for a file, in order; [("import",)] to swap imports only.
-
-        The step to 2.2 renames one method: it is taken together with the one before. So
-        is the one to latest, in a file where nothing that they write is changed by it.
-        """
+    def steps(self, path: str) -> tuple[str, ...]:
+        """The steps that a file takes, in order; ("import",) to swap imports only."""
         is_import = self._options.level == "import" or self._options.to == "contrib"
         if is_import or self._has_estimator(path):
-            return [("import",)]
+            return ("import",)
         every = list(STEPS)
-        wanted = [
-            step
-            for step in every[: every.index(self._options.to) + 1]
-            if self._options.origin in _ORIGINS[step]
-        ]
-        if not wanted:
-            return [("import",)]
-        if not any(word in text for word in _LATEST):
-            return [tuple(wanted)]
-        together = tuple(step for step in wanted if step != "latest")
-        return [each for each in (together, ("latest",)) if set(each) & set(wanted)]
+        wanted = every[: every.index(self._options.to) + 1]
+        return tuple(s for s in wanted if self._options.origin in _ORIGINS[s]) or ("import",)
 
     def migrate(self, path: str) -> outcomes.Result:
         """What becomes of a file; the file itself is not touched.
@@ -105,39 +77,22 @@ class Engine:
             return outcomes.Result(path, raw, raw, [], [], outcomes.unreadable(error, source), era)
         try:
             with deep_stack():
-                text, done, left = self._steps(path, source, module)
+                plan = self._plan(path, module)
+                text = plan.edits.applied()
         finally:
             self._codebase.drop(path)
-        if text != source.text:
-            parse(text)  # a fault of ours, if it is no Python
-        left += places.set_aside(places.Places(path, source), source)
-        after = raw if text == source.text else sources.written(source, text)
-        return outcomes.Result(path, raw, after, sorted(done), _unique(left), "", era)
-
-    def _steps(
-        self, path: str, source: Source, module: Module
-    ) -> tuple[str, list[outcomes.Use], list[outcomes.Use]]:
-        """Returns (the new text, uses rewritten, uses left) after all steps."""
-        text = source.text
-        done: list[outcomes.Use] = []
-        left: list[outcomes.Use] = []
         place = places.Places(path, source)
-        plan = None
-        for steps in self.steps(path, source.text):
-            if text != module.text:
-                module = Module(path, text)
-            self._codebase.put(path, module)
-            if plan is not None:
-                place.change(module, plan.edits)
-            plan, text = self._step(steps, path, module)
-            done += [place.use(*record) for record in plan.rewritten]
-            left += [place.use(*record) for record in plan.left]
+        left = _unique([place.use(*record) for record in plan.left] + place.set_aside())
         if text == source.text:
-            done = []
-        changed = [use for use in done if use.seen.rpartition(".")[2] != use.instead]
-        return text, changed, left
+            return outcomes.Result(path, raw, raw, [], left, "", era)
+        parse(text)  # a fault of ours, if it is no Python
+        done = [place.use(*record) for record in plan.rewritten]
+        changed = sorted(use for use in done if use.seen.rpartition(".")[2] != use.instead)
+        return outcomes.Result(path, raw, sources.written(source, text), changed, left, "", era)
 
-    def _step(self, steps: tuple[str, ...], path: str, module: Module) -> tuple[Plan, str]:
+    def _plan(self, path: str, module: Module) -> Plan:
+        """What the steps of a file change in it."""
+        steps = self.steps(path)
         evaluator = Evaluator(self._codebase, self._program.wants_v1)
         target = self._options.to
         table = self._table(steps)
@@ -163,7 +118,7 @@ class Engine:
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
             era = self._era(path) if steps == ("import",) else ""
             gone_imports.leave_contrib(plan, moved if has_imports else None, era)
-        return plan, plan.edits.applied()
+        return plan
 
     def _table(self, steps: tuple[str, ...]) -> legacy_uses.Table:
         if steps not in self._tables:
@@ -206,9 +161,11 @@ class Engine:
             or plan.steps[-1] == "latest"
             and gone_imports.renames(plan)
         )
-        successors = {}
+        successors: dict[str, str] = {}
         for step in plan.steps:
-            successors.update(surfaces.NAMES[STEPS[step]])
+            names = surfaces.NAMES[STEPS[step]]
+            successors = {old: names.get(new, new) for old, new in successors.items()}
+            successors.update(names)
         moved = relocation.Relocation(target, sources_, plain, v1, successors, mixed)
         plan.home = moved("tpudist.%s.tensorflow" % sources_[0])
         return moved

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import stat
-from typing import TYPE_CHECKING
 
 from tpudist import console, files
 from tpudist.tools.migrate import outcomes
 from tpudist.tools.migrate.engine import Engine
 from tpudist.tools.migrate.program import Program
 from tpudist.tools.migrate.resolution.codebase import CodeBase
-
-if TYPE_CHECKING:
-    import argparse
 
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 

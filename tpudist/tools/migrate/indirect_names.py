@@ -153,7 +153,8 @@ def _is_legacy(plan: Plan, table: Table, full: str, is_v1: bool = False) -> bool
     is_v1 = is_v1 or plain != full or plan.program.wants_v1(plan.module.path)
     if plain.partition(".")[0] == "contrib":
         return CONTRIB in table
-    gone, rule = surfaces.gone_today(plain), table.get(("tf", plain))
+    key = ("tf", plain)
+    gone, rule = surfaces.gone_today(plain), table.later.get(key) or table.get(key)
     if gone is not None and ("tf", gone) in table:
         return not (is_v1 and gone in surfaces.KEPT_IN_V1)
     if rule is not None and plain in {**surfaces.NAMES[STEPS[rule.step]], **surfaces.RENAMED_TODAY}:

@@ -53,13 +53,18 @@ class Table(Dict[Tuple[str, str], Rule]):
       renames: {a strategy's member: its new name} of those that are only renamed.
       owners: {member: the kinds that have it}.
       words: the last words of names below ``tf`` that may come by a variable.
+      later: {(kind, name): Rule} of names that a rule of a later step asks for as well.
     """
 
     def __init__(self, every: Iterable[Rule]) -> None:
         super().__init__()
+        self.later: dict[tuple[str, str], Rule] = {}
+        order = list(STEPS)
         for rule in every:
             for key in rule.uses:
-                self.setdefault(key, rule)
+                first = self.setdefault(key, rule)
+                if order.index(first.step) < order.index(rule.step):
+                    self.later[key] = rule
         self.renames = {
             name: new
             for (kind, name), rule in self.items()
@@ -199,6 +204,8 @@ def _tensorflow_use(plan: Plan, node: Any, dotted: str, table: Table, taken: set
     if ("tf", dotted) in table:
         _take(node, taken)
         yield "tf", dotted, node, table["tf", dotted]
+        if ("tf", dotted) in table.later:
+            yield "tf", dotted, node, table.later["tf", dotted]
     elif dotted.startswith("contrib.") and table.of_contrib(dotted) in table and node not in taken:
         _take(node, taken)
         yield "tf", dotted, node, table[table.of_contrib(dotted)]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from tpudist import surfaces
-
-if TYPE_CHECKING:
-    import argparse
-
 
 #: {an option that may be given again: (what it takes, its help)}.
 LISTS = {

@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 import traceback
 import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterable
 
 if TYPE_CHECKING:
-    from typing import Iterable
-
     from tpudist.tools.migrate.resolution import sources
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.codebase import CodeBase
     from tpudist.tools.migrate.resolution.module import Module
 
-_NONE: frozenset[str] = frozenset()  # one object: thousands of files say nothing of most
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
 _OWN = {
@@ -46,32 +45,27 @@ _OF_GRAPHS = (
     r"""\b(Session|InteractiveSession|(Singular)?Monitored(Training)?Session)(["'][)\]])?\("""
     r"|\bmanaged_session\(|\btf\.(gradients|placeholder)\(|" + _OF_TESTS
 )
-#: {what is asked of a file's text: (words of which it has one then, a pattern)}.
+#: {what is asked of a file's text: a pattern}.
 _SAYS = {
-    "own graph": (("Graph(",), re.compile(r"\btf\.Graph\(")),
-    "sessions": (("Session", "session(", "gradients(", "placeholder("), re.compile(_OF_GRAPHS)),
-    "test sessions": (("session(",), re.compile(_OF_TESTS)),
-    "strategies": (
-        ("Strategy", "strategy", "_context", "tpudist"),
-        re.compile(r"Strategy(V[12])?\b|get_\w*(strategy|tower_context|replica_context)\b|tpudist"),
+    "own graph": re.compile(r"\btf\.Graph\("),
+    "sessions": re.compile(_OF_GRAPHS),
+    "test sessions": re.compile(_OF_TESTS),
+    "strategies": re.compile(
+        r"Strategy(V[12])?\b|get_\w*(strategy|tower_context|replica_context)\b|tpudist"
     ),
-    "distribute": (("distribute=",), re.compile(r"\bdistribute=")),
-    "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
-    "tpu": (("TPUStrategy", "tpu_strategy"), re.compile(r"TPUStrategy\b|\btpu_strategy\b")),
-    "towers": (
-        ("call_for_each_", "run_steps_on_dataset"),
-        re.compile(r"(?<!\.extended)\.call_for_each_(tower|replica)\(|\.run_steps_on_dataset\("),
+    "distribute": re.compile(r"\bdistribute="),
+    "sums": re.compile(r"\bReduction\.(SUM|NONE)\b"),
+    "tpu": re.compile(r"TPUStrategy\b|\btpu_strategy\b"),
+    "towers": re.compile(
+        r"(?<!\.extended)\.call_for_each_(tower|replica)\(|\.run_steps_on_dataset\("
     ),
-    "run_v2": (("experimental_run_v2",), re.compile(r"\bexperimental_run_v2\b")),
-    "later": (
-        ("experimental", "initialize_tpu_system"),
-        re.compile(
-            r"\.(experimental_run_v2|experimental_distribute_\w+|"
-            r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b"
-        ),
+    "run_v2": re.compile(r"\bexperimental_run_v2\b"),
+    "later": re.compile(
+        r"\.(experimental_run_v2|experimental_distribute_\w+|"
+        r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b"
     ),
-    "main": (("__name__",), re.compile(r"^if __name__ == ", re.M)),
-    "disabled": (("disable_v2_behavior(",), re.compile(r"disable_v2_behavior\(")),
+    "main": re.compile(r"^if __name__ == ", re.M),
+    "disabled": re.compile(r"disable_v2_behavior\("),
 }
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
 _TENSORFLOW = ("", "compat.v1", "compat.v2")  # names of TensorFlow itself, below ``tf``
@@ -329,21 +323,17 @@ def _read(
     found = evidence.evidence_of(nodes, path, bindings)
     tells = generation.of_file(text, nodes, bindings, found)
     told = evidence.decide([each for each in found if each.kind in _OF_SURFACES])
-    says = frozenset(
-        each
-        for each, (known, pattern) in _SAYS.items()
-        if any(word in text for word in known) and pattern.search(text)
-    )
+    says = frozenset(each for each, pattern in _SAYS.items() if pattern.search(text))
     return (
         Facts(
-            says=says or _NONE,
+            says=says,
             era=told.era if told.decisive else "",
             contrib=_tells_contrib(found),
             tensorflow_1=_names_tensorflow_1(found),
             tells=tells,
-            modes=frozenset(each.name for each in found if each.kind == evidence.MODE) or _NONE,
+            modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
             asks=any(tells) or not bindings.tensorflow or _is_asked_for(nodes, bindings),
-            lenders=lenders - {path} or _NONE,
+            lenders=lenders - {path},
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
         ),

@@ -78,8 +78,8 @@ class Relocation:
         v1 = self._v1 or self._mixed and era_names.is_first_generation(inner)
         if not compat and v1 and not new.startswith("_"):
             compat = "compat.v1"
-        if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
-            new = inner
+        if compat == "compat.v1" and new == "distribute.TPUStrategy":
+            new = "distribute.experimental.TPUStrategy"
         if compat == "compat.v1" and home == "tensorflow" and new.startswith(_NOT_BELOW_V1):
             compat = ""
         if home == "tensorflow" and not compat and new.startswith("distribute."):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 from tpudist.tools import html_page
 from tpudist.tools.html_page import safe
@@ -11,7 +11,6 @@ from tpudist.tools.migrate import console, findings
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Iterable, Sequence
 
     from tpudist.tools.migrate.findings import Finding
     from tpudist.tools.migrate.outcomes import Result, Use

@@ -268,9 +268,9 @@ class Use:
         self.edits.replace(end - len(node.attr), end, new)
 
     def rename(self, member: str) -> None:
-        """Rewrites ``x.old`` to ``x.member``."""
+        """Rewrites ``x.old`` to ``x.member``, or to what that is called after the last step."""
         self.rename_member(member)
-        self.note(member)
+        self.note(self.plan.final(member) if self.kind == "strategy" else member)
 
     def respell(self, dotted: str) -> None:
         """Rewrites a name below ``tf`` to another one.

@@ -8,13 +8,9 @@ To change: what a value is recorded as (:mod:`values`) and when it agrees (:mod:
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
 
 #: A test module's pins are in a file of its name with this ending, beside it.
 SUFFIX = ".pins.json"

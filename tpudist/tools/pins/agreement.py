@@ -5,14 +5,11 @@ from __future__ import annotations
 import collections
 import os
 import typing
-from typing import TYPE_CHECKING
+from typing import Any, Iterable, Iterator, Sequence
 
 from tpudist import machine
 from tpudist.errors import PinError
 from tpudist.tools.pins import SUFFIX, compare, store, values
-
-if TYPE_CHECKING:
-    from typing import Any, Iterable, Iterator, Sequence
 
 
 class Pin(typing.NamedTuple):

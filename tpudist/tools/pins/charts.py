@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import Any, Sequence
 
 from tpudist.errors import PinError
 from tpudist.tools.pins import agreement
-
-if TYPE_CHECKING:
-    from typing import Any, Sequence
-
 
 #: Pictures get no longer than this many curves; those that differ come first.
 MOST = 24

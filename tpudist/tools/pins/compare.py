@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import math
 import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, Tuple
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Iterator, Sequence, Tuple
-
     #: Keys and indices.
     Path = Tuple[Any, ...]
 

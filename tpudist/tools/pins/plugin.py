@@ -11,7 +11,7 @@ is gone is only known to be gone if the whole of its module ran and passed.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generator, Iterator, Sequence
 
 import pytest
 
@@ -19,8 +19,6 @@ from tpudist.machine import TPU_CHECK
 from tpudist.tools.pins import SUFFIX
 
 if TYPE_CHECKING:
-    from typing import Any, Generator, Iterator, Sequence
-
     from tpudist.tools.pins.fixture import Pin
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import Sequence, TextIO
 
 import tpudist
 from tpudist import files
 from tpudist.tools import html_page
 from tpudist.tools.html_page import safe
 from tpudist.tools.pins import agreement, charts, compare
-
-if TYPE_CHECKING:
-    from typing import Sequence, TextIO
-
 
 _WHAT = (
     '<p class="small">The oldest release that a pin was recorded on is its first; the others '

@@ -15,14 +15,12 @@ import json
 import os
 import sys
 import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Dict, Iterable
 
 from tpudist import files, machine
 from tpudist.errors import PinError
 
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterable
-
     Pins = Dict[str, Dict[str, "Entry"]]
 
 

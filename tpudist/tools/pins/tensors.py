@@ -5,15 +5,12 @@ Imported only where TensorFlow has been imported already.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, NoReturn
 
 import tensorflow as tf
 
 from tpudist.errors import PinError
 from tpudist.tfcompat import distributed
-
-if TYPE_CHECKING:
-    from typing import Any, NoReturn
 
 
 def opened(value: Any, name: str) -> Any:

@@ -21,13 +21,9 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist.errors import PinError
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 #: Arrays of more elements are summarized.
 LARGE = 1000

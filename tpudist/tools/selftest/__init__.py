@@ -8,23 +8,19 @@ module of :mod:`tpudist.tools.selftest.programs`, then ``python -m tests.tools.s
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist import console, machine, surfaces
 from tpudist.cloud import places
 from tpudist.errors import ArgumentError
 from tpudist.tools.doctor import environment
-
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
 
 #: Seconds that all of it may take.
 SECONDS = 280.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,8 +12,6 @@ from tpudist import files
 from tpudist.tools import html_page
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping, Sequence
-
     Line = dict[str, Any]
 
 

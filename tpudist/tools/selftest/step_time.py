@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 import tensorflow as tf
@@ -16,8 +16,6 @@ import tensorflow as tf
 from tpudist.tfcompat import tpu
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.tools.selftest.programs import Compiled, World
 
 compiled: Compiled = tf.function

@@ -17,7 +17,7 @@ import importlib
 import json
 import platform
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 
@@ -25,8 +25,6 @@ from tpudist.tools.selftest import MARK
 from tpudist.tools.selftest.programs import ROWS, NotTried, World
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator
-
     from tpudist.tools.selftest.programs import Program
 
 

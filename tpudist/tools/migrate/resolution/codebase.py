@@ -124,10 +124,6 @@ class CodeBase:
         self._modules[path] = found  # the last one of the dict is the one asked for last
         return found
 
-    def put(self, path: str, module: Module) -> None:
-        """Has `module` answer as the parsed file `path` until `drop`."""
-        self._modules[path] = module
-
     def drop(self, path: str) -> None:
         """Has a file be parsed anew when it is asked for, as are those asked for long ago."""
         self._modules.pop(path, None)

@@ -7,13 +7,9 @@ session.run(op)  # tpudist: ignore[sessions]
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.fixed_point import OTHER
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.fixed_point import Values
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, Values
 
 _MARK = re.compile(r"#\s*tpudist:\s*(\w+)(?:\[([\w, -]+)\])?")
 _OTHER = "other"

@@ -10,11 +10,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, Iterable
 
 if TYPE_CHECKING:
-    from typing import Callable, Iterable
-
     from tpudist.tools.migrate.use import Use
 
     #: What a rule does with a use.

@@ -153,7 +153,7 @@ def _is_same(use: Use) -> bool:
     "strategy-class",
     "latest",
     "https://github.com/tensorflow/tensorflow/releases/tag/v2.3.0",
-    [("tf", _TPU)],
+    [("tf", name) for name in [*(old for old, new in _OF_CONTRIB.items() if new == _TPU), _TPU]],
 )
 def strategy_class(use: Use) -> None:
     """``experimental.TPUStrategy`` is ``TPUStrategy`` since 2.3, its assignment ``experimental_``.

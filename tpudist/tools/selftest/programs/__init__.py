@@ -7,13 +7,11 @@ shared out, so that sums and means over all cores do not depend on how many ther
 from __future__ import annotations
 
 import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     #: What ``tf.function`` is: TensorFlow itself has no types.
     Compiled = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
 from tpudist.tools.selftest.programs import RATE, ROWS, STEPS, rows, weights
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.tools.selftest.programs import Compiled, Program, World
 
     Run = Callable[..., Any]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.contrib import tensorflow as tf
 from tpudist.tools.selftest.programs import RATE, ROWS, STEPS, rows_of_each_host, weights
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tools.selftest.programs import Program, World
 
 _SUM = tf.VariableAggregation.SUM

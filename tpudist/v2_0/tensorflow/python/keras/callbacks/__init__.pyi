@@ -1,4 +1,4 @@
-# Written by: python -m tpudist.dropin.stubs
+# Written by: python -m compat.stubs
 from typing import Any
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

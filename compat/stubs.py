@@ -1,6 +1,6 @@
 """Writes the ``.pyi`` stubs of lazily loaded names from the table, for checkers and editors.
 
-    python -m tpudist.dropin.stubs [--check]
+    python -m compat.stubs [--check]
 
 A drop-in's stub names what the era has from tpudist; every other name is of any type.
 The stubs of TensorFlow that checkers bring along are of another release and another Keras than
@@ -13,15 +13,12 @@ from __future__ import annotations
 import os
 import pkgutil
 import sys
-from typing import TYPE_CHECKING
+from typing import Iterable, Mapping
 
 import tpudist
 from tpudist import files, machine, surfaces
 
-if TYPE_CHECKING:
-    from typing import Iterable, Mapping
-
-_HEAD = "# Written by: python -m tpudist.dropin.stubs\n"
+_HEAD = "# Written by: python -m compat.stubs\n"
 _ANY = "def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.\n"
 
 #: Modules below a drop-in that code imports as modules (``from ...tensorflow.keras.layers
