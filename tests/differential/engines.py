@@ -11,7 +11,7 @@ from tests.differential.world import World
 from tpudist import v2_0, v2_2
 from tpudist.contrib.distribute import MultiStepContext
 from tpudist.core import adapter
-from tpudist.tfcompat import distributed, nests, versions
+from tpudist.tfcompat import distributed, nests
 
 _v1 = tf.compat.v1
 
@@ -73,7 +73,6 @@ class _Input:
 def loop_of_a_step(unused_mode, count):
     """The virtual TPU; each run is a loop of one step, traced once for all replicas."""
     strategy = v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual:%d" % count))
-    strategy.extended.traces_once = versions.TRACES_AS_FIRST
 
     def run(fn, args):
         made = []

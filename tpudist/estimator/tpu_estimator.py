@@ -18,7 +18,7 @@ from tpudist.core import adapter, base_classes
 from tpudist.core.system import cluster, placement
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import infeed, lookup, step_loop, tpu_specs, unsupported, user_functions
-from tpudist.tfcompat import estimators, versions
+from tpudist.tfcompat import estimators
 
 if TYPE_CHECKING:
     from typing import Any, Iterator
@@ -315,8 +315,6 @@ class TPUEstimatorStrategy(base_classes.TPUStrategyBaseV1):
 
     def __init__(self, resolver: Resolver, assignment: Assignment = None) -> None:
         adapter.initialize(self, resolver, assignment)
-        strategy: Any = self
-        strategy.extended.traces_once = versions.TRACES_AS_FIRST
 
 
 def _assignment(resolver: Resolver, cores_per_replica: int | None) -> Assignment:

@@ -66,12 +66,11 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     #: knows no strategy does (CrossShardOptimizer, cross_replica_sum).
     sums_replicas = False
 
-    #: Whether replica functions are traced once in functions before 2.4 too, where
-    #: TensorFlow takes the trace for that of the first replica.
-    traces_once = False
-
     #: Whether distributed values give the copy of a device, as those of contrib do.
     finds_by_device = False
+
+    #: Whether a replica function may ask in Python which replica it is, as contrib's.
+    numbers_in_python = False
 
     #: Whether replicas run only what the results of their function need, as a Session does,
     #: and not each op that has an effect.

@@ -60,10 +60,8 @@ def different(rows):
     return len({str(row) for row in rows}) == len(rows)
 
 
-@pytest.mark.parametrize("once", [False, True], ids=["per tower", "traced once"])
-def test_loops_and_the_graph_around_them_draw_different_numbers(once):
+def test_loops_and_the_graph_around_them_draw_different_numbers():
     tpu = v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual:2"))
-    tpu.extended.traces_once = once
     with tpu.scope():
         tensors = [uniform()] + loop_of(tpu, uniform, uniform)
         tensors += [uniform()] + loop_of(tpu, uniform, twice)

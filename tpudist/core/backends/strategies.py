@@ -63,7 +63,8 @@ def initialize(
         else:
             device = "/job:localhost/replica:0/task:0" + cluster.computing_device()
             extended = VirtualExtended(strategy, system, placed, device, assignment)
-        extended.finds_by_device = isinstance(strategy, ScalingStrategyBaseV1)
+        is_first_generation = isinstance(strategy, ScalingStrategyBaseV1)
+        extended.finds_by_device = extended.numbers_in_python = is_first_generation
         extended._tpu_cluster_resolver = resolver
         extended.steps_per_run = steps_per_run or 1
         base.__init__(strategy, extended)

@@ -1,11 +1,11 @@
 """Runs a replica function: ``call_for_each_replica`` of the virtual TPU.
 
-In a ``tf.function`` the replica function is traced once, as on a real TPU
-(:mod:`program`). In a TF 1 graph, and on releases whose replica contexts need
-a static id, it is traced once per replica (:mod:`per_replica_trace`):
+In a ``tf.function``, and in the graph of ``run_steps_on_dataset``, the replica function is traced
+once, as on a real TPU (:mod:`program`). In another TF 1 graph, and on releases whose replica
+contexts need a static id, it is traced once per replica (:mod:`per_replica_trace`):
 legacy graph code keeps tensors and ops of the replica function in Python and
-fetches them from the Session. In the graph of ``run_steps_on_dataset`` it is traced
-once on these releases too, unless :mod:`python_state` finds something that replicas keep in Python.
+fetches them from the Session. So is a tower that asks in Python which one it is
+(:mod:`python_ids`), as contrib let it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import explanations, reductions
 from tpudist.virtual.input import packed_values
-from tpudist.virtual.replicas import host_computations, per_replica_trace, program, python_state
+from tpudist.virtual.replicas import host_computations, per_replica_trace, program, python_ids
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
@@ -97,13 +97,15 @@ def _reason_for_per_replica_trace(
     """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
     if not functions.in_function():
         return "a graph outside of run_steps_on_dataset: Python and Sessions have its tensors"
-    if versions.TRACE_ONCE or extended.traces_once:
-        return None
     if not versions.TRACES_AS_FIRST:
         return "TensorFlow before 1.14 traces once per replica"
-    if not extended.builds_steps:
+    if not versions.TRACE_ONCE and not extended.builds_steps:
         return "TensorFlow before 2.4 traces once per replica outside of run_steps_on_dataset"
-    return python_state.reason(fn, (args, kwargs))
+    if not extended.numbers_in_python:
+        return None
+    if not versions.TRACE_ONCE and tf.compat.v1.get_default_graph().seed is not None:
+        return "the graph has a seed, and TensorFlow numbers a random op by the ops before it"
+    return python_ids.reason(fn, (args, kwargs))
 
 
 def call_in_function(
