@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import os
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, TypeVar
 
 from tpudist.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from typing import Callable, TypeVar
-
     Result = TypeVar("Result")
 
 #: Environment variable: seconds until a question, or a wait, is given up.

@@ -9,20 +9,17 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import typing
 import urllib.error
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
 from tpudist.cloud import deadlines, nodes
 from tpudist.errors import TPUAccessError, TPUNameError, TPUStateError
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator
-
     from tpudist.errors import TpudistError
 
 
-class Asked(typing.NamedTuple):
+class Asked(NamedTuple):
     """Which TPU was asked for; zone and project are empty if they are not known yet."""
 
     name: str
@@ -37,7 +34,7 @@ class Asked(typing.NamedTuple):
         return "TPU %r in zone %s of project %s" % self
 
 
-class Failure(typing.NamedTuple):
+class Failure(NamedTuple):
     """An error, and whether asking again may help."""
 
     error: TpudistError

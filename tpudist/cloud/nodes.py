@@ -6,22 +6,18 @@ State and Health.
 
 from __future__ import annotations
 
-import typing
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 from tpudist.cloud import deadlines
 from tpudist.errors import TopologyError, TPUStateError
 from tpudist.surfaces import slices
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Garbled(ValueError):
     """A reply that is no description of a TPU."""
 
 
-class Node(typing.NamedTuple):
+class Node(NamedTuple):
     """A TPU.
 
     Args:
@@ -130,7 +126,7 @@ READY, HEALTHY = "READY", "HEALTHY"
 SOUND = (HEALTHY, "", "HEALTH_UNSPECIFIED")
 
 
-class Trouble(typing.NamedTuple):
+class Trouble(NamedTuple):
     """Why a TPU in some state, or of some health, cannot be used.
 
     Args:

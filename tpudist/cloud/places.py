@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import typing
-from typing import TYPE_CHECKING
+from typing import Any, Mapping, NamedTuple, Sequence
 
 from tpudist import machine
-
-if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence
 
 KUBERNETES, NAME, COLAB = "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_NAME", "COLAB_TPU_ADDR"
 
@@ -27,7 +23,7 @@ REMOTE = READ + (COLAB,)
 _CONFIG = "TPU_CONFIG"
 
 
-class Place(typing.NamedTuple):
+class Place(NamedTuple):
     """Where a TPU is.
 
     Args:

@@ -12,15 +12,12 @@ import socket
 import sys
 import threading
 import time
-import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence, TypeVar
 
 from tpudist.cloud import deadlines, failures, nodes
 from tpudist.errors import TPUAccessError, TPUStateError
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence, TypeVar
-
     Result = TypeVar("Result")
 
     #: Asks once: the reply, decoded.
@@ -124,7 +121,7 @@ _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 _WITHOUT = ("no_grpc_proxy", "no_proxy")
 
 
-class Host(typing.NamedTuple):
+class Host(NamedTuple):
     """Where a server is: a name or IP, and a port."""
 
     name: str

@@ -7,15 +7,13 @@ The page of each era, and which release has a member natively, is in the table
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from tpudist.core import adapter
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import (
         Assignment,
         Context,

@@ -5,12 +5,9 @@ Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist.core.computations import tpu_ops
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class TPUClusterResolver(tpu_ops.RememberedResolver):

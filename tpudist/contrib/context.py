@@ -5,15 +5,13 @@ Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from tpudist.core import adapter, contexts, step_loops
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Fn
 
 

@@ -7,7 +7,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist.common.strategy import V1Constructor
 from tpudist.contrib.context import (
@@ -22,10 +22,6 @@ from tpudist.contrib.context import (
 )
 from tpudist.contrib.strategy import TPUStrategy
 from tpudist.core.system.cluster import initialize_tpu_system
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 __all__ = [  # noqa: F822 (the native classes, see __getattr__)
     "MirroredStrategy",

@@ -6,13 +6,11 @@ Towers had become replicas, and most of the methods had moved to `extended`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.core import adapter
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Args, Dataset, Fn, Kwargs, Ops
 
 

@@ -7,7 +7,7 @@ What the same class is called with in code of 1.13 to 1.15 is in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterable
 
 from tpudist.common.strategy import EveryEra, FirstGeneration
 from tpudist.contrib.context import MultiStepContext
@@ -16,8 +16,6 @@ from tpudist.contrib.replicas import ReplicaNames
 from tpudist.core import adapter
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable
-
     from tpudist.core.annotations import Args, Assignment, DatasetFn, Fn, Integer, Ops, Resolver
 
 

@@ -8,15 +8,13 @@ and the towers of a strategy on one, where TPUDIST_TPU names one, and after
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 from tpudist.core import adapter
 from tpudist.core.computations import cross_shard_optimizer, tpu_ops
 from tpudist.core.keras import tpu_models
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.core.annotations import Args, Assignment, Context, Fn
 
 

@@ -5,14 +5,12 @@ Reference: https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribut
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.common.strategy import SecondGeneration
 from tpudist.core import adapter
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Args, Fn, Kwargs
 
 

@@ -5,14 +5,12 @@ Reference: https://www.tensorflow.org/versions/r2.3/api_docs/python/tf/distribut
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.core import adapter
 from tpudist.v2_2 import strategy
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Assignment, Resolver
 
 

@@ -5,15 +5,13 @@ Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribut
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from tpudist.common.strategy import SecondGeneration
 from tpudist.core import adapter
 from tpudist.v2_2.context import ValueContext
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
     import tensorflow as tf
 
     from tpudist.core.annotations import Args, Fn, Kwargs, Options

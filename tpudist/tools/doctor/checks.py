@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import collections
 import os
-import typing
-from typing import TYPE_CHECKING, Iterator, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from tpudist import machine, surfaces
 from tpudist.cloud import runtimes
@@ -34,7 +33,7 @@ NEWEST_PYTHON = "3.13"
 PROBLEM, NOTE = "problem", "note"
 
 
-class Finding(typing.NamedTuple):
+class Finding(NamedTuple):
     """What a check found.
 
     Args:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import ast
 import os
-import typing
 import warnings
-from typing import Iterator, Sequence
+from typing import Iterator, NamedTuple, Sequence
 
 from tpudist import surfaces
 from tpudist.errors import ArgumentError
 from tpudist.surfaces.eras import evidence
 
 
-class Use(typing.NamedTuple):
+class Use(NamedTuple):
     """A name of contrib that a file uses.
 
     Args:

@@ -14,9 +14,8 @@ import platform
 import re
 import subprocess
 import sys
-import typing
 from email.message import Message
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, NamedTuple, Sequence
 
 from tpudist import machine
 from tpudist.cloud import deadlines, places
@@ -38,7 +37,7 @@ VARIABLES = (
 PROBE_SECONDS = 180
 
 
-class Environment(typing.NamedTuple):
+class Environment(NamedTuple):
     """One machine, as data.
 
     Attributes:
@@ -63,10 +62,10 @@ class Environment(typing.NamedTuple):
     distributions: dict[str, str]
     requires: dict[str, list[str]]
     variables: dict[str, str]
-    probe: dict[str, typing.Any]
+    probe: dict[str, Any]
     chips: list[str]
     runtime: str | None
-    looked: dict[str, typing.Any] | None = None
+    looked: dict[str, Any] | None = None
     contrib: list[contrib_names.Use] | None = None
 
     @property

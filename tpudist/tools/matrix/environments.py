@@ -16,8 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
-import typing
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Sequence
 
 import tpudist
 from tpudist import files, machine
@@ -152,7 +151,7 @@ print(json.dumps([tf.__version__, platform.python_version()]))
 """
 
 
-class Environment(typing.NamedTuple):
+class Environment(NamedTuple):
     """A ready environment: its folder, and the versions it reported."""
 
     folder: str

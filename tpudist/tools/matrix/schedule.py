@@ -8,8 +8,7 @@ import shutil
 import sys
 import threading
 import time
-import typing
-from typing import TYPE_CHECKING, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Callable, Iterable, NamedTuple, Sequence
 
 from tpudist import console
 from tpudist.errors import MatrixError, TpudistError
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     Echo = Callable[[str], object]
 
 
-class Result(typing.NamedTuple):
+class Result(NamedTuple):
     """How a release went.
 
     Args:

@@ -10,13 +10,12 @@ import os
 import platform
 import random
 import sys
-import typing
-from typing import Mapping, Sequence
+from typing import Mapping, NamedTuple, Sequence
 
 from tpudist.errors import MatrixError
 
 
-class Row(typing.NamedTuple):
+class Row(NamedTuple):
     """One TensorFlow release.
 
     Attributes:

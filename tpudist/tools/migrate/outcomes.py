@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 import traceback
-import typing
-from typing import TYPE_CHECKING, Iterable
+from typing import TYPE_CHECKING, Iterable, NamedTuple
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution import sources
 
 
-class Use(typing.NamedTuple):
+class Use(NamedTuple):
     """One legacy use, rewritten or left.
 
     Args:
@@ -31,7 +30,7 @@ class Use(typing.NamedTuple):
     why: str = ""
 
 
-class Result(typing.NamedTuple):
+class Result(NamedTuple):
     """One file.
 
     Args:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import collections
 import os
-import typing
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterable, Iterator, NamedTuple, Sequence
 
 from tpudist import machine
 from tpudist.errors import PinError
 from tpudist.tools.pins import SUFFIX, compare, store, values
 
 
-class Pin(typing.NamedTuple):
+class Pin(NamedTuple):
     """One pin on all releases.
 
     Args:
@@ -29,10 +28,10 @@ class Pin(typing.NamedTuple):
     kind: str
     first: str
     differences: dict[str, list[compare.Difference]]
-    values: dict[str, typing.Any]
+    values: dict[str, Any]
 
 
-class Curve(typing.NamedTuple):
+class Curve(NamedTuple):
     """One curve of a pin on each release.
 
     Args:

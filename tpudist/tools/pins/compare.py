@@ -8,8 +8,7 @@ if they are equal; so do text, lengths, keys and shapes.
 from __future__ import annotations
 
 import math
-import typing
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, Sequence, Tuple
 
 if TYPE_CHECKING:
     #: Keys and indices.
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     _Series = Tuple[Path, Any, Any]
 
 
-class Difference(typing.NamedTuple):
+class Difference(NamedTuple):
     """One difference.
 
     Args:
@@ -29,9 +28,9 @@ class Difference(typing.NamedTuple):
     """
 
     path: Path
-    expected: typing.Any
-    obtained: typing.Any
-    delta: typing.Any
+    expected: Any
+    obtained: Any
+    delta: Any
     allowed: float | None
 
 

@@ -14,8 +14,7 @@ import functools
 import json
 import os
 import sys
-import typing
-from typing import TYPE_CHECKING, Any, Dict, Iterable
+from typing import TYPE_CHECKING, Any, Dict, Iterable, NamedTuple
 
 from tpudist import files, machine
 from tpudist.errors import PinError
@@ -33,13 +32,13 @@ NO_TENSORFLOW = "none"
 _MINORS = {0: 13, 1: 16}
 
 
-class Entry(typing.NamedTuple):
+class Entry(NamedTuple):
     """One pin: its kind, its tolerances, and {release: record}."""
 
     kind: str
     rtol: float
     atol: float
-    on: dict[str, typing.Any]
+    on: dict[str, Any]
 
 
 def read(path: str) -> Pins:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import typing
-from typing import TYPE_CHECKING, Callable, Iterable
+from typing import TYPE_CHECKING, Callable, Iterable, NamedTuple
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.use import Use
@@ -36,7 +35,7 @@ _MODULES = (
 IMPORTS = "imports"
 
 
-class Rule(typing.NamedTuple):
+class Rule(NamedTuple):
     """One rule.
 
     Args:

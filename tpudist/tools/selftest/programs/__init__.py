@@ -6,8 +6,7 @@ shared out, so that sums and means over all cores do not depend on how many ther
 
 from __future__ import annotations
 
-import typing
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -20,7 +19,7 @@ ROWS = 256
 STEPS, RATE = 5, 0.05
 
 
-class World(typing.NamedTuple):
+class World(NamedTuple):
     """Where a program runs.
 
     Args:
