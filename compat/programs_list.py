@@ -184,7 +184,11 @@ PROGRAMS = {
     "custom training loop, 2020": _colab("2020-09-01", "custom_training", _MNIST),
     # It feeds a vector, which Keras of 2.15 takes for no batch: it fails without a strategy too.
     "Shakespeare, Keras, 2020": _colab(
-        "2020-09-01", "shakespeare_with_tpu_and_keras", _SHAKESPEARE, "1.15 2.15 2.21"
+        "2020-09-01",
+        "shakespeare_with_tpu_and_keras",
+        _SHAKESPEARE,
+        "1.15 2.15 2.21",
+        "Python 3.7 or older, whose chr takes an array of one number",
     ),
     # Notebooks of TensorFlow's own pages.
     "docs, migrate TPUEstimator": _program(
