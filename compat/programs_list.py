@@ -122,6 +122,15 @@ def _colab(date, name, lines=(), not_for="", needs=""):
 _DISTUTILS = {"import distutils\n": "import distutils.version\n"}
 
 
+#: Fewer images, and epochs: what is made up has 2048 of the 60000.
+_FASHION = dict(
+    _DISTUTILS,
+    **{
+        "epochs=17": "epochs=2",
+        "steps_per_epoch=60": "steps_per_epoch=16",
+        "validation_freq=17": "validation_freq=2",
+    },
+)
 #: Made-up verses, and thousands of times fewer of them: a TPU's day of 512 LSTM cells.
 _SHAKESPEARE = dict(
     _DISTUTILS,
@@ -153,8 +162,10 @@ PROGRAMS = {
     "sine, Keras, 2019": _colab(
         "2019-02-01",
         "regression_sine_data_with_keras",
-        {"data_size/2": "data_size//2"},
-        needs="Python 2, whose division the line was written for",
+        {
+            "data_size/2": "data_size//2",
+            "epochs=10, steps_per_epoch=512": "epochs=1, steps_per_epoch=64",
+        },
     ),
     "sine, Keras, 2020": _colab(
         "2020-09-01", "regression_sine_data_with_keras", _DISTUTILS, "1.15"
@@ -162,14 +173,22 @@ PROGRAMS = {
     "iris, Keras, 2020": _colab(
         "2020-09-01", "classification_iris_data_with_keras", _DISTUTILS, needs="pandas 1"
     ),
-    "fashion MNIST, 2018": _colab("2018-10-15", "fashion_mnist"),
-    "fashion MNIST, 2019": _colab("2019-08-01", "fashion_mnist", _DISTUTILS),
-    "fashion MNIST, 2020": _colab("2020-09-01", "fashion_mnist", _DISTUTILS),
+    "fashion MNIST, 2018": _colab(
+        "2018-10-15",
+        "fashion_mnist",
+        {"epochs=10": "epochs=1", "steps_per_epoch=100": "steps_per_epoch=4"},
+    ),
+    "fashion MNIST, 2019": _colab("2019-08-01", "fashion_mnist", _FASHION),
+    "fashion MNIST, 2020": _colab("2020-09-01", "fashion_mnist", _FASHION, "1.15"),
     "custom training loop, 2019": _colab("2019-08-01", "custom_training", _MNIST),
     "custom training loop, 2020": _colab("2020-09-01", "custom_training", _MNIST),
     # It feeds a vector, which Keras of 2.15 takes for no batch: it fails without a strategy too.
     "Shakespeare, Keras, 2020": _colab(
-        "2020-09-01", "shakespeare_with_tpu_and_keras", _SHAKESPEARE, "1.15 2.15 2.21"
+        "2020-09-01",
+        "shakespeare_with_tpu_and_keras",
+        _SHAKESPEARE,
+        "1.15 2.15 2.21",
+        "Python 3.7 or older, whose chr takes an array of one number",
     ),
     # Notebooks of TensorFlow's own pages.
     "docs, migrate TPUEstimator": _program(
@@ -236,6 +255,13 @@ PROGRAMS = {
         "google/compare_gan",
         "2019-09-20",
         "compare_gan/tpu/tpu_random_test.py",
+        tpu="virtual:2",
+        needs="gin-config 0.4",
+    ),
+    "compare_gan, modular_gan_tpu_test": _program(
+        "google/compare_gan",
+        "2019-09-20",
+        "compare_gan/gans/modular_gan_tpu_test.py",
         tpu="virtual:2",
         needs="gin-config 0.4",
     ),
