@@ -3,6 +3,7 @@
 import functools
 import random
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -311,6 +312,18 @@ def test_a_graph_outside_of_a_loop_is_told(graph):
     told = distribution.extended.explain()
     assert "%s:" % __file__.replace(".pyc", ".py") in told
     assert "all once per replica: a graph outside of run_steps_on_dataset" in told
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["plain", "in a branch"])
+def test_what_py_func_calls_lives_as_long_as_the_graph(inside):
+    # On 1.14 and 1.15 it ended with the trace: "callback pyfunc_0 is not found".
+    def tower(x):
+        def doubled():
+            return tf.reshape(tf1.py_func(lambda y: y * np.float32(2), [x], tf.float32), [])
+
+        return tf.cond(x >= 0.0, doubled, lambda: x) if inside else doubled()
+
+    close(trained(tower, steps=1)[0], [0.0, 2.0, 4.0, 6.0])
 
 
 class Odd:

@@ -51,6 +51,17 @@ class LocatedGraph(functions.FuncGraph):
         self.made_at: dict[Operation, Any] = {}
         super().__init__(name)
 
+    @property
+    def _py_funcs_used_in_graph(self) -> list[Any]:
+        """The list by which TensorFlow keeps what ``py_func`` calls, of the graph around all.
+
+        1.14 and 1.15 would have a list of the innermost graph, which ends before its ops do.
+        """
+        graph = self.outer_graph
+        while isinstance(graph, functions.FuncGraph):
+            graph = graph.outer_graph
+        return vars(graph).setdefault("_py_funcs_used_in_graph", [])
+
     def get_operations(self) -> Any:
         """The ops of the graph, in the order in which they were made."""
         made = super().get_operations()
