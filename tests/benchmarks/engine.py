@@ -2,12 +2,14 @@
 
     python -m tests.benchmarks.engine JSON
 
-The JSON object has ``engine`` (plain, virtual, cpus, mirrored, mirrored_one), ``cores``,
-``model``, ``batch`` (the global one), ``seed`` (of all, or none) and the model's own options.
+The JSON object has ``engine`` (plain, virtual, cpus, mirrored, mirrored_one; in a worker of a
+cluster cluster:virtual, cluster:cpus, workers), ``cores`` (of this process), ``model``, ``batch``
+(the global one), ``seed`` (of all, or none) and the model's own options.
 Then each line on standard input is a command: ``first`` (the first step, with
-trace), ``steps N``. Each answer is a line ``@`` and a JSON object: ``seconds`` and
+trace), ``steps N``, ``sent``. Each answer is a line ``@`` and a JSON object: ``seconds`` and
 ``cpu`` (of all threads), per step, and ``peak``, the bytes of resident memory that
-building and training have added so far.
+building and training have added so far; for ``sent`` the type and the bytes of each collective of
+a step, and ``trained``, the bytes of the trained variables.
 """
 
 import gc
@@ -17,6 +19,7 @@ import sys
 import time
 
 import tensorflow as tf
+from tensorflow.python.framework import function_def_to_graph
 
 from tests.benchmarks import models, nets
 
@@ -25,7 +28,9 @@ def make_strategy(engine, cores):
     """The strategy of an engine, None for plain TensorFlow."""
     if engine == "plain":
         return None
-    if engine in ("virtual", "cpus"):
+    if engine == "workers":
+        return tf.distribute.MultiWorkerMirroredStrategy()
+    if engine.endswith(("virtual", "cpus")):
         from tpudist import v2_2
 
         return v2_2.TPUStrategy(v2_2.TPUClusterResolver("%s:%d" % (engine, cores)))
@@ -96,6 +101,25 @@ class Training:
         assert loss == loss, "the loss is NaN"
         return {"seconds": seconds, "cpu": cpu, "peak": peak() - self._before, "loss": loss}
 
+    def sent(self):
+        """Returns the bytes of each collective of a step, as its graphs say."""
+        graph = self._step.get_concrete_function(*self._inputs).graph
+        found = [op for op in graph.get_operations() if op.type.startswith("Collective")]
+        for definition in graph.as_graph_def().library.function:
+            if any(node.op.startswith("Collective") for node in definition.node_def):
+                called = function_def_to_graph.function_def_to_graph(definition)
+                found += [op for op in called.get_operations() if op.type.startswith("Collective")]
+        return {
+            "sent": sorted((op.type, _bytes(op.outputs[0])) for op in found),
+            "trained": sum(map(_bytes, self._model.variables)),
+        }
+
+
+def _bytes(tensor):
+    """The bytes of a tensor; None if its shape is not known."""
+    count = tensor.shape.num_elements()
+    return count and count * tensor.dtype.size
+
 
 def peak():
     """Largest resident memory of this process so far, bytes."""
@@ -109,7 +133,8 @@ def main(options):
     print("@" + json.dumps({}), flush=True)
     for line in sys.stdin:
         word, _, count = line.strip().partition(" ")
-        print("@" + json.dumps(training.steps(1 if word == "first" else int(count))), flush=True)
+        answer = training.sent() if word == "sent" else training.steps(int(count or 1))
+        print("@" + json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tempfile
 
+from tpudist.tools import launch
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -49,10 +51,11 @@ class Engine:
     Args:
       engine: plain, virtual, mirrored or mirrored_one.
       device: the device that computes, such as "GPU:0"; the CPU if None.
+      task: the variable TF_CONFIG of a worker.
       **options: what else the process is told.
     """
 
-    def __init__(self, engine, device=None, **options):
+    def __init__(self, engine, device=None, task=None, **options):
         self._what = "%s %s" % (engine, options)
         self._errors = tempfile.TemporaryFile(mode="w+")
         self._process = subprocess.Popen(
@@ -65,7 +68,7 @@ class Engine:
                 json.dumps(dict(options, engine=engine)),
             ],
             cwd=ROOT,
-            env=environment(device),
+            env=dict(environment(device), **({"TF_CONFIG": task} if task else {})),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -73,7 +76,7 @@ class Engine:
         )
 
     def __enter__(self):
-        self._answer()
+        self.answer()
         return self
 
     def __exit__(self, *unused):
@@ -91,11 +94,16 @@ class Engine:
         return self._ask("steps %d" % count)
 
     def _ask(self, command):
+        self.tell(command)
+        return self.answer()
+
+    def tell(self, command):
+        """Starts what a command asks for."""
         self._process.stdin.write(command + "\n")
         self._process.stdin.flush()
-        return self._answer()
 
-    def _answer(self):
+    def answer(self):
+        """Waits for the next answer."""
         for line in self._process.stdout:
             if line.startswith("@"):
                 return json.loads(line[1:])
@@ -105,6 +113,36 @@ class Engine:
             "%s ended with %d\n%s"
             % (self._what, self._process.returncode, self._errors.read()[-3000:])
         )
+
+
+class Cluster:
+    """Workers of a cluster on this machine, each an `Engine`; a context manager.
+
+    Args:
+      engine: cluster:virtual, cluster:cpus or workers.
+      workers: how many.
+      **options: what each process is told.
+    """
+
+    def __init__(self, engine, workers, **options):
+        tasks = launch.configurations(["localhost"] * workers, None)
+        self._engines = [Engine(engine, task=task, **options) for task in tasks]
+
+    def __enter__(self):
+        for engine in self._engines:
+            engine.answer()
+        return self
+
+    def __exit__(self, *unused):
+        for engine in self._engines:
+            engine.__exit__()
+
+    def ask(self, command):
+        """Tells all workers; returns the chief's answer, with the CPU time of all."""
+        for engine in self._engines:
+            engine.tell(command)
+        answers = [engine.answer() for engine in self._engines]
+        return dict(answers[0], cpu=sum(answer.get("cpu", 0) for answer in answers))
 
 
 def answer(module, *arguments, environ=None):

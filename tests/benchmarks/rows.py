@@ -12,6 +12,7 @@ import sys
 import time
 
 from tests.benchmarks import (
+    clusters,
     compiling_rows,
     contrib_graphs,
     joined,
@@ -356,6 +357,7 @@ ROWS = collections.OrderedDict(
         ("step_time", step_time),
         ("step_time_on_a_gpu", step_time_on_a_gpu),
         ("cpus_as_cores", cpus_as_cores),
+        ("clusters", lambda sizes: (Figure(*row) for row in clusters.rows(sizes))),
         ("memory", memory),
         ("first_step", first_step),
         ("pods", of_pods),

@@ -17,6 +17,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.proof]
 EXPECTED = [
     r"step time .* virtual cores / one plain device",
     r"step time .* virtual cores / MirroredStrategy on \d+ logical CPUs",
+    r"CPU time of a step .* cluster:virtual:\d+ / MultiWorkerMirroredStrategy",
+    r"their bytes / those of the gradients",
     r"resident memory .* virtual cores / one plain device",
     r"first step .* virtual cores / one virtual core",
     r"step, CPU time of an MLP, assigned in the replicas: \d+ virtual cores",

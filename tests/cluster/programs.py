@@ -275,6 +275,60 @@ with distribution.scope():
 """
 )
 
+#: Towers and a loop of steps of 1.11 in graphs with Sessions, and what they save.
+SESSIONS = (
+    TOWERS.split("with distribution")[0].replace("tf.enable_eager_execution()", "import os")
+    + """
+with distribution.scope():
+    weights = tf.get_variable("w", [5, 1], initializer=tf.random_normal_initializer())
+    optimizer = tf.train.MomentumOptimizer(0.05, 0.9)
+    count = tf.train.get_or_create_global_step()
+
+
+def dataset_fn():
+    return tf.data.Dataset.from_tensor_slices((xs, ys)).repeat().batch(2, drop_remainder=True)
+
+
+def tower(x, y):
+    noisy = x + 0.1 * tf.random_normal([2, 5])
+    loss = tf.losses.mean_squared_error(y, tf.matmul(noisy, weights))
+    with tf.control_dependencies([optimizer.minimize(loss, count)]):
+        return tf.identity(loss) + tf.random_uniform([], seed=3)
+
+
+def step(context, x, y):
+    losses = distribution.call_for_each_tower(tower, x, y)
+    context.set_last_step_output("loss", losses, tf.VariableAggregation.MEAN)
+
+
+with distribution.scope():
+    iterator = distribution.distribute_dataset(dataset_fn).make_initializable_iterator()
+    losses = distribution.call_for_each_tower(tower, *iterator.get_next())
+    mean = distribution.reduce(tf.VariableAggregation.MEAN, losses, "/device:CPU:0")
+    mean = distribution.unwrap(mean)[0]
+    loop = distribution.run_steps_on_dataset(step, iterator, iterations=5)
+    saver = tf.train.Saver()
+    with tf.Session() as session:
+        session.run([iterator.initializer, tf.global_variables_initializer()])
+        for _ in range(10):
+            print("loss %.9f" % session.run(mean))
+        for _ in range(2):
+            print("loss %.9f" % session.run([loop.run_op, loop.last_step_outputs["loss"]])[1])
+        print("saved", saver.save(session, "kept/model", count))
+        tf.summary.FileWriter("kept/events", session.graph).close()
+        for weight in session.run(weights).reshape(-1):
+            print("weight %.9f" % weight)
+    scaffold = tf.train.Scaffold(local_init_op=iterator.initializer)
+    with tf.train.MonitoredTrainingSession(
+        checkpoint_dir="monitored" if "TF_CONFIG" in os.environ else "alone",
+        hooks=[tf.train.StopAtStepHook(25)],
+        scaffold=scaffold,
+    ) as session:
+        while not session.should_stop():
+            print("loss %.9f" % session.run(mean))
+"""
+)
+
 #: Files of Keras whose names say which worker wrote them.
 KERAS_FILES = (
     START
@@ -300,11 +354,12 @@ if number == 0:  # The others may be here before the chief has written it.
 
 #: A small encoder of words as BERT is one, by TPUEstimator in loops of five steps.
 ESTIMATOR = """
-import tempfile
+import os
 
 import numpy as np
 import tensorflow as tf
 
+FOLDER = "model" + os.environ["TPUDIST_TPU"].replace(":", "-")
 WORDS, LENGTH, WIDTH, HEADS = 50, 12, 16, 4
 
 
@@ -338,6 +393,9 @@ def model_fn(features, labels, mode, params):
             inner = dense(dense(x, 4 * WIDTH, "wide", tf.nn.relu), WIDTH, "narrow")
             x = normalized(x + inner)
     logits = tf.matmul(tf.reshape(x, [-1, WIDTH]), table, transpose_b=True)
+    if mode == "infer":
+        found = tf.reshape(tf.argmax(logits, -1), [-1, LENGTH])
+        return tf.contrib.tpu.TPUEstimatorSpec(mode, predictions={"words": found})
     loss = tf.reduce_mean(
         tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=tf.reshape(labels, [-1]), logits=logits
@@ -345,12 +403,21 @@ def model_fn(features, labels, mode, params):
     )
     optimizer = tf.contrib.tpu.CrossShardOptimizer(tf.train.AdamOptimizer(0.01))
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
-    return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+    metrics = (accuracy, [tf.reshape(labels, [-1]), logits])
+    return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op, eval_metrics=metrics)
+
+
+def accuracy(labels, logits):
+    return {"accuracy": tf.metrics.accuracy(labels, tf.argmax(logits, -1))}
 
 
 def input_fn(params):
     ids = np.random.RandomState(0).randint(WORDS, size=[128, LENGTH]).astype("int32")
     dataset = tf.data.Dataset.from_tensor_slices(({"ids": ids}, (ids * 7 + 1) % WORDS))
+    context = params["context"]
+    dataset = dataset.shard(context.num_hosts, context.current_host)
+    if "once" in params:
+        return dataset.batch(params["batch_size"])
     return dataset.repeat().batch(params["batch_size"], drop_remainder=True)
 
 
@@ -358,12 +425,19 @@ estimator = tf.contrib.tpu.TPUEstimator(
     model_fn,
     config=tf.contrib.tpu.RunConfig(
         cluster=tf.contrib.cluster_resolver.TPUClusterResolver("a"),
-        model_dir=tempfile.mkdtemp(),
+        model_dir=FOLDER,
         tpu_config=tf.contrib.tpu.TPUConfig(iterations_per_loop=5),
     ),
     train_batch_size=32,
+    eval_batch_size=32,
+    predict_batch_size=48,
 )
-estimator.train(input_fn, steps=20)
+for _ in range(2):
+    estimator.train(input_fn, steps=10)
+    for name, value in sorted(estimator.evaluate(input_fn, steps=4).items()):
+        print(name, "%.9f" % value)
+rows = list(estimator.predict(lambda params: input_fn(dict(params, once=True))))
+print("predicted %d, sum %d" % (len(rows), sum(row["words"].sum() for row in rows)))
 for name in sorted(estimator.get_variable_names()):
     if "Adam" not in name and "/k/bias" not in name:  # its gradient is rounding, and nothing else
         print(name, "%.9f" % np.abs(estimator.get_variable_value(name)).mean())

@@ -45,7 +45,7 @@ from tpudist.tfcompat.functions import part_of as part_of
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from typing import Any, Mapping, Sequence
 
     import tensorflow as tf
 
@@ -170,6 +170,21 @@ def scope(strategy: Strategy) -> Context:
 def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
     """Tuple of the components of `value` on this client; ``(value,)`` if it has none."""
     return getattr(base_classes.native(strategy), distributed.LOCAL_RESULTS)(value)
+
+
+def concatenated(strategy: Strategy, tensors: Sequence[tf.Tensor]) -> tf.Tensor:
+    """Concatenates one tensor for each replica along the first dimension, of all processes.
+
+    Args:
+      strategy: the strategy.
+      tensors: those of the replicas of this process, of one rank.
+    """
+    return backend_of(strategy).concatenated(tensors)
+
+
+def meet(strategy: Strategy) -> None:
+    """Waits until all processes that train with this strategy have come here."""
+    backend_of(strategy).meet()
 
 
 def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> Any:

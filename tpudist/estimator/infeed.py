@@ -183,8 +183,10 @@ class Infeed:
         self._feeding = plan
         self._batch_axis = batch_axis
         self._initializers: list[Operation] = []
-        inputs = [self._call(input_fn, number) for number in range(plan.num_calls)]
-        self._sources = self._start(inputs)
+        self._own = distributed.local_replicas(strategy.extended)
+        calls = sorted({replica // plan.replicas_per_call for replica in self._own})
+        self._first = calls[0] * plan.replicas_per_call
+        self._sources = self._start([self._call(input_fn, number) for number in calls])
 
     def _call(self, input_fn: Callable[[TPUContext], Any], number: int) -> Any:
         with tf.device("/device:CPU:0"):
@@ -216,6 +218,7 @@ class Infeed:
           A tuple (features, labels), or (features,), of nests of per-replica values.
         """
         batches = [batch for source in self._sources for batch in self._batches(source)]
+        batches = batches[self._own.start - self._first :][: len(self._own)]
         elements = [batch if batch[1] is not None else batch[:1] for batch in batches]
         require_static(elements[0])
         if len(elements) == 1:

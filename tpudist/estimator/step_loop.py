@@ -18,7 +18,7 @@ from tpudist.estimator import host_calls
 from tpudist.tfcompat import distributed, estimators, nests
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Sequence
+    from typing import Any, Callable, Iterator
 
     from tpudist.core.annotations import (
         Extended,
@@ -103,7 +103,10 @@ class StepLoop:
     def concatenated(self, per_replica: Any) -> Nest:
         """Concatenates each per-replica tensor of a nest over the replicas."""
         return nests.map_structure(
-            lambda leaf: concat_replicas(adapter.local_results(self._strategy, leaf)), per_replica
+            lambda leaf: adapter.concatenated(
+                self._strategy, adapter.local_results(self._strategy, leaf)
+            ),
+            per_replica,
         )
 
     def scaffold(self) -> Scaffold:
@@ -219,11 +222,6 @@ def _only_what_is_fetched(extended: Extended) -> Iterator[None]:
         yield
     finally:
         extended.runs_as_session = before
-
-
-def concat_replicas(tensors: Sequence[Tensor]) -> Tensor:
-    """Concatenates one tensor per replica along the first dimension."""
-    return tensors[0] if len(tensors) == 1 else tf.concat(list(tensors), axis=0)
 
 
 def require_tensor(name: str, value: Any) -> Any:

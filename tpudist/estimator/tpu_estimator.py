@@ -138,6 +138,7 @@ class TPUEstimator(_Estimator):
         unsupported.check_config(config.tpu_config)
         resolver = _resolver(config)
         unsupported.check_real_tpu(cluster.system_of(resolver) is not None)
+        unsupported.check_cluster(cluster.system_of(resolver))
         assignment = _assignment(resolver, config.tpu_config.num_cores_per_replica)
         strategy = TPUEstimatorStrategy(resolver, assignment)
         _require_num_shards(strategy, config.tpu_config)
@@ -179,6 +180,13 @@ class TPUEstimator(_Estimator):
         if not self._use_tpu or not self._has_called_input_fn:
             return False
         return self._eval_on_tpu or mode != "eval"
+
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        """Trains the model; arguments as of Estimator (r1.15)."""
+        result = super().train(*args, **kwargs)
+        if self._tpu_strategy is not None:
+            adapter.meet(self._tpu_strategy)  # all workers go on with the chief's checkpoint
+        return result
 
     # Overrides: the base class calls them.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
+from tpudist.core import adapter
 from tpudist.errors import ArgumentTypeError
 from tpudist.estimator import host_calls, infeed, lookup, step_loop, unsupported
 from tpudist.estimator.step_loop import StepLoop
@@ -135,7 +136,7 @@ class ReplicatedModel:
         hooks = [batches.hook()]
         with tf.control_dependencies([step]):
             loss = tf.identity(loop.outputs.tensors["loss"])
-        host = _concatenated(loop.outputs.tensors["host"])
+        host = _concatenated(self._strategy, loop.outputs.tensors["host"])
         metrics = {}
         if "eval_metrics" in host:
             metrics = host_calls.call(loop.spec.eval_metrics[0], host["eval_metrics"])
@@ -173,7 +174,7 @@ class ReplicatedModel:
         loop = StepLoop(self._strategy, model_fn, replica_outputs)
         loop.build(batches, 1, set_outputs)
         unsupported.check_hooks(loop.spec, "prediction_hooks")
-        host = _concatenated(loop.outputs.tensors["host"])
+        host = _concatenated(self._strategy, loop.outputs.tensors["host"])
         num_rows = tf.reduce_sum(tf.cast(host["mask"], tf.int32))
         hooks: list[SessionRunHook] = [batches.hook()]
         if "host_call" in host:
@@ -265,11 +266,10 @@ def _after(op: Operation | None, loss: Tensor) -> Tensor:
         return tf.identity(loss)
 
 
-def _concatenated(per_replica: Any) -> Nest:
+def _concatenated(strategy: Strategy, per_replica: Any) -> Nest:
     """Concatenates the tensors of a list with one nest for each replica."""
-    if not isinstance(per_replica, list):
-        return per_replica
-    return nests.map_structure(lambda *leaves: step_loop.concat_replicas(leaves), *per_replica)
+    rows = per_replica if isinstance(per_replica, list) else [per_replica]
+    return nests.map_structure(lambda *leaves: adapter.concatenated(strategy, leaves), *rows)
 
 
 def _saver_hooks(folder: str, config: RunConfig, scaffold: Scaffold) -> list[SessionRunHook]:

@@ -86,6 +86,26 @@ def check_real_tpu(is_virtual: bool) -> None:
         )
 
 
+def check_cluster(system: Any) -> None:
+    """Refuses a cluster whose workers TensorFlow's Estimator cannot train on.
+
+    Args:
+      system: the `VirtualSystem`, or None.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    if system is not None and system.is_cluster and (system.kind or versions.HAS_ESTIMATOR):
+        raise ArgumentError(
+            "TPUEstimator on %r with TensorFlow %s" % (system.name, versions.TF),
+            "its steps are in Sessions, in which devices of several workers do not meet"
+            if system.kind
+            else "that TensorFlow's Estimator reads TF_CONFIG as one of a training without TPUs",
+            "TensorFlow 2.16 or newer and cluster:virtual:%d; or virtual:%d on one machine"
+            % (system.cores_per_host, system.cores),
+        )
+
+
 def check_host_call(on_real_tpu: bool) -> None:
     """Refuses the ``host_call`` of a training on a real TPU.
 

@@ -23,6 +23,7 @@ from tpudist.legacy import (
     start,
     start_messages,
     worker_files,
+    worker_sessions,
 )
 from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
@@ -171,6 +172,7 @@ def patched(of: Program, tpu: str | None) -> Iterator[None]:
         if system.is_cluster(os.environ.get(machine.TPU)):
             _join_cluster()
             undo.enter_context(worker_files.by_the_chief())
+            undo.enter_context(worker_sessions.of_this_worker())
         undo.enter_context(behaviour.of_era(of.era, of.in_graph))
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(era_keras.layers_of_slim())

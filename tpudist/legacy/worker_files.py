@@ -59,8 +59,11 @@ def _elsewhere(
             return native(*args, **kwargs)
         asks_by_name = isinstance(asked, (str, os.PathLike))  # Keras reads its end: .weights.h5
         end = "-" + os.path.basename(asked) if asks_by_name else ""
-        bound.arguments[parameter] = next(names) + end
+        bound.arguments[parameter] = written = next(names) + end
         result = native(*bound.args, **bound.kwargs)
-        return asked if parameter == "file_prefix" else result  # the path of what was written
+        if parameter == "file_prefix":
+            return asked
+        # A Saver's path ends in the step, and the program goes on with it.
+        return result.replace(written, str(asked)) if isinstance(result, str) else result
 
     return write

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
+from tpudist.errors import CollectiveError
 from tpudist.tfcompat import distributed, keras_packages, versions
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 
 if versions.HAS_CLUSTERS:
+    from tensorflow.python.client import session
     from tensorflow.python.distribute import (
         collective_all_reduce_strategy,
         input_lib,
@@ -32,6 +34,17 @@ else:  # no strategy is made of it there
 
 #: Milliseconds after which a worker that is not heard of is gone, and that all have to start.
 _HEARD_OF, _STARTS = 20_000, 300_000
+
+#: Whether all Sessions are of this worker's server, as ``tpudist run`` has it.
+has_sessions = False
+
+#: The dtypes that TensorFlow gathers over workers, and as which of them others are sent.
+_GATHERED = (tf.float16, tf.float32, tf.float64, tf.int32, tf.int64)
+_SENT_AS = {
+    tf.bfloat16: tf.float32,
+    tf.uint32: tf.int64,
+    **dict.fromkeys((tf.bool, tf.int8, tf.uint8, tf.int16, tf.uint16), tf.int32),
+}
 
 #: The first key of each strategy's groups of collectives, the same on every worker.
 _keys = itertools.count(0, 10_000)
@@ -81,11 +94,27 @@ class WorkerExtended(CollectiveExtended):
         return results
 
     def gathered_over_workers(self, value: Any, axis: int) -> Any:
-        """Concatenates the tensors of all workers along `axis`; all get the result."""
+        """Concatenates the tensors of all workers along `axis`; all get the result.
+
+        Raises:
+          CollectiveError: (a ValueError) TensorFlow cannot send values of that dtype.
+        """
+        sent = value.dtype if value.dtype in _GATHERED else _SENT_AS.get(value.dtype)
+        if sent is None:
+            raise CollectiveError(
+                "%r gathered over workers" % (value,),
+                "TensorFlow's collectives send numbers",
+                "numbers that stand for the values: ids of words, say",
+            )
         options = tf.distribute.experimental.CommunicationOptions()
-        pair = distributed.per_replica(self, [value])
+        pair = distributed.per_replica(self, [tf.cast(value, sent)])
         made = self._get_cross_device_ops(pair)._gather(pair, pair, axis=axis, options=options)
-        return distributed.components(made)[0]
+        gathered = tf.cast(distributed.components(made)[0], value.dtype)
+        if value.shape.is_fully_defined():
+            shape = value.shape.as_list()
+            shape[axis] *= self._num_workers
+            gathered.set_shape(shape)
+        return gathered
 
     def value_of_the_chief(self, device: str, arguments: dict[str, Any]) -> Any:
         """A function that gives the initial value which the chief sends to the other workers.
@@ -111,9 +140,34 @@ def start(names: Sequence[str]) -> None:
         WorkerExtended(_NoStrategy(), names)
 
 
+def session_class() -> Any:
+    """The class from which all classes of Sessions are derived."""
+    return session.BaseSession
+
+
+def in_session(graph: Any, config: Any) -> tuple[str, Any, Any]:
+    """(the target, the graph, the ``ConfigProto``) of a Session whose sums go over the workers.
+
+    Args:
+      graph, config: what the program gives the Session, or None.
+    """
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    spec = multi_worker_util.normalize_cluster_spec(resolver.cluster_spec())
+    job, index = resolver.task_type, resolver.task_id
+    made = tf.compat.v1.ConfigProto()
+    if config is not None:
+        made.CopyFrom(config)
+    made.experimental.collective_group_leader = multi_worker_util.collective_leader(
+        spec, job, index
+    )
+    made.device_filters[:] = ["/job:%s/task:%d" % (job, index)]
+    made.isolate_session_state = True
+    return "grpc://" + spec.task_address(job, index), graph, made
+
+
 def is_started() -> bool:
     """Whether the server of this process runs: another strategy of the cluster has started it."""
-    return context.context()._collective_ops_server_def is not None
+    return versions.HAS_CLUSTERS and context.context()._collective_ops_server_def is not None
 
 
 def has_been_used() -> bool:
@@ -153,6 +207,7 @@ def writers() -> list[tuple[Any, str, str]]:
     Keras' own as well as those of a program that calls h5py.
     """
     import h5py
+    from tensorflow.python.framework import graph_io
     from tensorflow.python.ops import gen_summary_ops
     from tensorflow.python.saved_model import save
 
@@ -170,6 +225,9 @@ def writers() -> list[tuple[Any, str, str]]:
         (h5py.File, "__init__", "name"),
         *((keras, name, "filepath") for name in of_keras),
         (checkpoint.TrackableSaver, "save", "file_prefix"),
+        (tf.compat.v1.train.Saver, "save", "save_path"),
+        (tf.compat.v1.summary.FileWriter, "__init__", "logdir"),
+        (graph_io, "write_graph", "logdir"),
         (checkpoint_management, "update_checkpoint_state_internal", ""),
         (checkpoint_management, "_delete_file_if_exists", ""),
         (gen_summary_ops, "create_summary_file_writer", "logdir"),

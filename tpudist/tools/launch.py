@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     command = ["tpudist", "run", "--tpu", tpu, *options.arguments]
     workers = []
     try:
-        for index, config in enumerate(_configurations(hosts, options.port)):
+        for index, config in enumerate(configurations(hosts, options.port)):
             own, variables = _command(hosts[index], command, config)
             workers.append(Worker(index, own, variables, options.quiet_workers))
         return _wait(workers)
@@ -130,8 +130,13 @@ def _tpu(cores: str | None) -> str:
     return name
 
 
-def _configurations(hosts: Sequence[str], port: int | None) -> list[str]:
-    """The TF_CONFIG of each worker."""
+def configurations(hosts: Sequence[str], port: int | None) -> list[str]:
+    """The TF_CONFIG of each worker.
+
+    Args:
+      hosts: their names.
+      port: that of the first; None for any that is free on localhost.
+    """
     addresses = []
     sockets = []
     for index, host in enumerate(hosts):

@@ -18,7 +18,7 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from typing import Any, Mapping, Sequence
 
     from tpudist.core.annotations import (
         Args,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Options,
         ReduceOp,
         Strategy,
+        Tensor,
     )
     from tpudist.virtual.system import VirtualSystem
 
@@ -99,6 +100,14 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
         """As :meth:`reduce`, and along the dimension `axis` of each component."""
+
+    def concatenated(self, tensors: Sequence[Tensor]) -> Tensor:
+        """`tensors`, one for each replica of this process, and those of all others, as one."""
+        return tensors[0] if len(tensors) == 1 else tf.concat(list(tensors), axis=0)
+
+    def meet(self) -> None:
+        """Waits until all processes that train have come here; at once where there is one."""
+        return
 
     @abc.abstractmethod
     def mirror(self, value: Any, copies: int) -> Any:

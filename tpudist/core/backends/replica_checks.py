@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.errors import CollectiveError
+from tpudist.errors import ArgumentError, CollectiveError
 from tpudist.tfcompat import distributed
 
 if TYPE_CHECKING:
@@ -54,7 +54,15 @@ class ReplicaCheck:
 
         Raises:
           CollectiveError: (a ValueError) copies of a variable differ.
+          ArgumentError: (a ValueError) the step is one of a Session, which runs what it fetches.
         """
+        with tf.init_scope():
+            if not tf.executing_eagerly():
+                raise ArgumentError(
+                    "--check-replicas %d, and a step in a graph with Sessions" % self._every,
+                    "a Session runs what it fetches alone, and no comparison",
+                    "no --check-replicas; or the step in a tf.function",
+                )
         found = [each() for each in self._variables]
         variables = [variable for variable in found if variable is not None]
         if not variables:

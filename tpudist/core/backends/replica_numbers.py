@@ -10,6 +10,7 @@ the replica's id, for replicas draw different numbers.
 from __future__ import annotations
 
 import contextlib
+import functools
 import weakref
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ class ReplicaNumbers:
     """Gives random ops the numbers that they have where one process traces all replicas.
 
     Args:
-      extended: the strategy's `DevicesExtended`.
+      extended: the strategy's extended object, whose replicas are traced one by one.
     """
 
     def __init__(self, extended: Any) -> None:
@@ -49,7 +50,9 @@ class ReplicaNumbers:
         def replica(*args: Any, **kwargs: Any) -> Any:
             native = tf.distribute.get_replica_context()
             numbering = self._replicas[native._replica_id_in_sync_group - self._first]
-            context = _Replica(native.strategy, numbering.replica_id, self, segment)
+            native_class: Any = type(native)
+            context = _numbered(native_class)(native.strategy, numbering.replica_id)
+            context.numbers, context.segment = self, segment
             with numbering.of(segment), graph.device(numbering.device_function), context:
                 result = fn(*args, **kwargs)
             if numbering is self._replicas[-1]:
@@ -126,22 +129,26 @@ class _Numbering:
             random_seeds.renumber(op, own)
 
 
-class _Replica(distributed.MirroredReplicaContext):
-    """The context of a replica whose random ops are numbered."""
+@functools.lru_cache(maxsize=None)
+def _numbered(native: Any) -> Any:
+    """The class of contexts, a subclass of `native`, of replicas whose random ops are numbered."""
 
-    def __init__(
-        self, strategy: Any, replica_id: int, numbers: ReplicaNumbers, segment: _Segment
-    ) -> None:
-        super().__init__(strategy, replica_id)
-        self._numbers, self._segment = numbers, segment
+    class Replica(native):
+        """The context of a replica whose random ops are numbered."""
 
-    def _merge_call(
-        self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
-        def meet(*merge_args: Any, **merge_kwargs: Any) -> Any:
-            self._numbers.end(self._segment)
-            result = merge_fn(*merge_args, **merge_kwargs)
-            self._segment.begin()
-            return result
+        numbers: ReplicaNumbers
+        segment: _Segment
 
-        return super()._merge_call(meet, args, kwargs)
+        def _merge_call(
+            self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+        ) -> Any:
+            @functions.library
+            def meet(*merge_args: Any, **merge_kwargs: Any) -> Any:
+                self.numbers.end(self.segment)
+                result = merge_fn(*merge_args, **merge_kwargs)
+                self.segment.begin()
+                return result
+
+            return super()._merge_call(meet, args, kwargs)
+
+    return Replica

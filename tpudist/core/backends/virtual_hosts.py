@@ -14,10 +14,11 @@ import tensorflow as tf
 
 from tpudist.core.backends import cluster as devices_of_workers
 from tpudist.core.backends.replica_checks import ReplicaCheck
+from tpudist.core.backends.replica_numbers import ReplicaNumbers
 from tpudist.core.backends.virtual_tpu import VirtualBackend
 from tpudist.core.system import cluster, tasks
 from tpudist.errors import CollectiveError
-from tpudist.tfcompat import clusters, distributed, random_seeds
+from tpudist.tfcompat import clusters, distributed, functions, random_seeds
 from tpudist.virtual import reductions
 from tpudist.virtual.extended import VirtualExtended
 from tpudist.virtual.input import inputs
@@ -46,6 +47,8 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
     """
 
     own_hosts = 1
+
+    _numbers: ReplicaNumbers | None = None
 
     def __init__(
         self, strategy: Strategy, system: VirtualSystem, placement: Any, assignment: Assignment
@@ -91,6 +94,9 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         return variable
 
     def _call_for_each_replica(self, fn: Fn, args: Any, kwargs: Any) -> Any:
+        if functions.in_session_graph():
+            self._numbers = self._numbers or ReplicaNumbers(self)
+            fn = self._numbers.numbered(fn)
         results = super()._call_for_each_replica(fn, args, kwargs)
         if not tf.executing_eagerly():  # else the function around the replicas has called this
             self.after_step()
@@ -107,8 +113,15 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         """See the base class.
 
         Raises:
-          CollectiveError: (a ValueError) values are no numbers.
+          CollectiveError: (a ValueError) values are no numbers, or no Session of this worker's
+            server could add them.
         """
+        if functions.in_session_graph() and not clusters.has_sessions:
+            raise CollectiveError(
+                "%s over %d hosts in a graph" % (reduce_op, self.num_hosts),
+                "only Sessions of the worker's own server add over the workers",
+                "tpudist run --tpu %s, which makes them so" % self.system.name,
+            )
         for value in values:
             if not (value.dtype.is_floating or value.dtype.is_integer or value.dtype.is_complex):
                 raise CollectiveError(
@@ -166,6 +179,18 @@ class HostsBackend(devices_of_workers.OwnInput, VirtualBackend):
     """Virtual cores of several workers, of which this process is one."""
 
     __slots__ = ()
+
+    def concatenated(self, tensors: Any) -> Any:
+        """See the base class."""
+        own = super().concatenated(tensors)
+        with self.extended.place():
+            return self.extended.gathered_over_workers(own, 0)
+
+    def meet(self) -> None:
+        """See the base class; TensorFlow adds something over the workers."""
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            with self.extended.place():
+                session.run(self.extended.over_hosts(tf.distribute.ReduceOp.SUM, [tf.zeros([])]))
 
     def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
         """See the base class; in eager mode replicas draw numbers of this worker's own."""

@@ -228,12 +228,14 @@ def join(system: virtual_system.VirtualSystem) -> list[str]:
             "TensorFlow 2.16 or newer; or cluster:virtual:%d, and CUDA_VISIBLE_DEVICES=-1"
             % system.cores_per_host,
         )
-    if not tf.executing_eagerly():
+    if not tf.executing_eagerly() and (system.kind or not clusters.is_started()):
         raise ArgumentError(
             "%r in a graph" % system.name,
-            "the workers of a cluster meet in eager mode and in functions, not in Sessions",
-            "steps in tf.function: tpudist migrate --to 2.0 writes them; or virtual:%d, or "
-            "cpus:%d, on one machine" % (system.cores, system.cores),
+            "devices of several workers meet in eager mode and in functions, not in Sessions"
+            if system.kind
+            else "TensorFlow starts the server of a worker in eager mode",
+            "tpudist run --tpu cluster:virtual:%d; or virtual:%d on one machine"
+            % (system.cores_per_host, system.cores),
         )
     if clusters.has_been_used() and not clusters.is_started():
         raise ArgumentError(

@@ -65,12 +65,12 @@ class _AnySession(type):
 class _OnWorkers:
     """A Session on a virtual TPU's workers, whatever address is given, runs in this process."""
 
-    def __init__(self, target: Any = "", *args: Any, **kwargs: Any) -> None:
+    def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
         self._tpudist_system = virtual() if target or cluster.started() else None
-        if kwargs.get("config") is not None:
-            devices.configure(kwargs["config"])
+        if config is not None:
+            devices.configure(config)
         inherited: Any = super()
-        inherited.__init__("" if self._tpudist_system else target, *args, **kwargs)
+        inherited.__init__("" if self._tpudist_system else target, graph, config)
 
     def list_devices(self) -> list[Any]:
         """The devices of the workers; a virtual TPU's cores are among them."""

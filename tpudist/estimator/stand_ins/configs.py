@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from tpudist.errors import ArgumentError
 from tpudist.estimator import infeed
+from tpudist.tfcompat import clusters
 
 if TYPE_CHECKING:
     from typing import Any
@@ -93,7 +94,7 @@ class RunConfig:
     @staticmethod
     def _refuse_cluster() -> None:
         cluster = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster")
-        if cluster:
+        if cluster and not clusters.has_sessions:
             raise ArgumentError(
                 "TF_CONFIG with the cluster %s" % sorted(cluster),
                 "from TensorFlow 2.16 on tpudist's Estimator runs in one process, which is "
