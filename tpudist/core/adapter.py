@@ -7,7 +7,7 @@ module; where TPUs differ, the strategy's `Backend` does the work.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from tpudist.core import base_classes, contexts, step_loops
 from tpudist.core.backends.strategies import backend_of
@@ -45,8 +45,6 @@ from tpudist.tfcompat.functions import part_of as part_of
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence
-
     import tensorflow as tf
 
     from tpudist.core.annotations import (

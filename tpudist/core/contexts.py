@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Mapping
 
 import tensorflow as tf
 
@@ -15,8 +15,6 @@ from tpudist.errors import ContextError, EagerRunError
 from tpudist.tfcompat import functions, nests
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping
-
     from tpudist.core.annotations import Args, Fn, Strategy
 
 

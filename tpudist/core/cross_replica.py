@@ -6,7 +6,7 @@ Every function takes the strategy first and works in a graph, a ``tf.function`` 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 import tensorflow as tf
 
@@ -17,8 +17,6 @@ from tpudist.tfcompat import distributed, nests
 from tpudist.virtual import reductions
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable, Mapping
-
     from tpudist.core.annotations import Args, Axis, Context, Fn, Kwargs, Pairs, ReduceOp, Strategy
 
 

@@ -7,7 +7,7 @@ annotation changes no value, but the program still contains it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -17,8 +17,6 @@ from tpudist.errors import ShardingError
 from tpudist.tfcompat import functions, tpu, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.core.annotations import Strategy
 
 

@@ -7,13 +7,11 @@ attributes: Sonnet's LSTM, for one, has a CPU's and a GPU's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Fn
 
 

@@ -6,7 +6,7 @@ Called in cross-replica context, in a graph, a ``tf.function`` or eagerly.
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.core import contexts
 from tpudist.errors import ArgumentError
@@ -15,8 +15,6 @@ from tpudist.virtual.replicas import program
 from tpudist.virtual.variables import assignable_copies
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Fn, ReduceOp, Strategy
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -20,8 +20,6 @@ from tpudist.virtual import device_loop
 from tpudist.virtual.replicas import program
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Sequence
-
     from tpudist.core.annotations import Extended, Fn, Integer, Strategy
 
 

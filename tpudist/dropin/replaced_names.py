@@ -9,11 +9,8 @@ as for a new name and for tpudist's own, the namespace alone has it.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    import types
-    from typing import Any, Sequence
+import types
+from typing import Any, NamedTuple, Sequence
 
 _ABSENT = object()
 

@@ -22,11 +22,9 @@ To change: a name is a line of `tpudist.estimator.lookup` and a row of
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Any
-
     # To checkers and editors they are what stands in for TensorFlow's.
     from tpudist.estimator.stand_ins.configs import RunConfig as RunConfig
     from tpudist.estimator.stand_ins.estimator import WarmStartSettings as WarmStartSettings

@@ -5,13 +5,11 @@ Reference: https://github.com/tensorflow/tensorflow/blob/r1.15/tensorflow/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.core.annotations import SaverListener, Scaffold
 
 

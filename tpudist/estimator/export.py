@@ -8,13 +8,11 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.estimator import lookup
 
 if TYPE_CHECKING:
-    from typing import Any
-
     # To checkers and editors they are what stands in for TensorFlow's.
     from tpudist.estimator.stand_ins.saved_models import (
         ClassificationOutput as ClassificationOutput,

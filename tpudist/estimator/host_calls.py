@@ -5,7 +5,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -13,8 +13,6 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import estimators, nests
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Fn, Nest, Operation, Session, Tensor, TPUConfig
 
 _train = tf.compat.v1.train

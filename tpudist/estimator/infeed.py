@@ -5,8 +5,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
-import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import tensorflow as tf
 
@@ -16,8 +15,6 @@ from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.core.annotations import Dataset, Fn, Nest, Operation, Session, Strategy, Tensor
 
 #: The values of ``InputPipelineConfig``.
@@ -27,7 +24,7 @@ _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook
 
 
-class Feeding(typing.NamedTuple):
+class Feeding(NamedTuple):
     """Says how many calls of the input function feed which replicas, with which batch size.
 
     Args:

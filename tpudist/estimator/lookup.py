@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import importlib
 import operator
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist.tfcompat import estimators
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def _defined_in(module: str, names: str, prefix: str = "") -> dict[str, str]:

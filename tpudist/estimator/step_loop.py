@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 import tensorflow as tf
 
@@ -18,8 +18,6 @@ from tpudist.estimator import host_calls
 from tpudist.tfcompat import distributed, estimators, nests
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
-
     from tpudist.core.annotations import (
         Extended,
         Fn,

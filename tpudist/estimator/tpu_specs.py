@@ -7,7 +7,7 @@ metrics and predictions are over the batch of all replicas.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
@@ -18,8 +18,6 @@ from tpudist.estimator.step_loop import StepLoop
 from tpudist.tfcompat import estimators, nests
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.core.annotations import (
         EstimatorSpec,
         Fn,

@@ -6,7 +6,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 import tensorflow as tf
 
@@ -16,8 +16,6 @@ from tpudist.tfcompat import nests, versions
 from tpudist.virtual import explanations
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable, Iterator
-
     from tpudist.core.annotations import Operation, TPUConfig
 
 _SUMMARY = re.compile(r"(Write)?(Scalar|Histogram|Image|Audio|Tensor|)Summary(V2)?$")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import copy
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Fn
 
 

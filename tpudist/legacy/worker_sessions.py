@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any, Iterator
+from typing import Any, Iterator
 
 
 @contextlib.contextmanager

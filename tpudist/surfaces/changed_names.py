@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import functools
 import os
-import typing
+from typing import TYPE_CHECKING, NamedTuple
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from typing import Collection, Iterable, Sequence
 
 #: Which TensorFlow a call is written for: TensorFlow 1, TensorFlow 2, either (and it does not do
@@ -19,7 +19,7 @@ if typing.TYPE_CHECKING:
 FIRST, SECOND, BOTH, SAME = "first", "second", "both", ""
 
 
-class Changed(typing.NamedTuple):
+class Changed(NamedTuple):
     """A name that is not the same in TensorFlow 1 and 2.
 
     Attributes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import os
-import typing
+from typing import NamedTuple
 
 from tpudist.surfaces.dropins import DROPINS
 from tpudist.surfaces.gone import GONE
@@ -278,7 +278,7 @@ KEPT, NOWHERE = "kept", "gone"
 _V1 = "tensorflow.compat.v1."
 
 
-class Lead(typing.NamedTuple):
+class Lead(NamedTuple):
     """Where a name of contrib leads.
 
     Attributes:
@@ -396,7 +396,7 @@ def leads_below(module: str) -> bool:
     return any(key.startswith((start, public)) for table in tables for key in table)
 
 
-class Successor(typing.NamedTuple):
+class Successor(NamedTuple):
     """What a migrated program says for a name of contrib.
 
     Attributes:

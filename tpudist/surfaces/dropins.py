@@ -8,11 +8,7 @@ nowhere here are the installed TensorFlow's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Iterable
-
+from typing import Iterable
 
 # fmt: off
 _STRATEGY = "tpudist.contrib.distribute:TPUStrategy"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import typing
-from typing import TYPE_CHECKING
+from typing import Any, Iterable, NamedTuple
 
 from tpudist.surfaces.dropins import DROPINS
 
-if TYPE_CHECKING:
-    from typing import Any, Iterable
 
-
-class Row(typing.NamedTuple):
+class Row(NamedTuple):
     """One name of one era.
 
     Args:

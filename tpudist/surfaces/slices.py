@@ -19,12 +19,12 @@ from __future__ import annotations
 import functools
 import operator
 import re
-import typing
+from typing import NamedTuple
 
 from tpudist.errors import TopologyError
 
 
-class Generation(typing.NamedTuple):
+class Generation(NamedTuple):
     """One generation of chips.
 
     Args:
@@ -89,7 +89,7 @@ _TOPOLOGY = re.compile(r"^(\w+)[:=]([0-9]+(?:x[0-9]+){1,2})$")
 _TYPE = re.compile(r"^(\w+)-([0-9]+)$")
 
 
-class Slice(typing.NamedTuple):
+class Slice(NamedTuple):
     """A slice.
 
     Args:

@@ -11,7 +11,7 @@ function, is the same variable.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 from tensorflow.python.framework import ops
@@ -20,8 +20,6 @@ from tensorflow.python.ops import gen_array_ops, gen_state_ops
 from tpudist.tfcompat import made_ops, nests, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
 
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import itertools
 import sys
-from typing import TYPE_CHECKING
+import types
+from typing import Any, Sequence
 
 import tensorflow as tf
 
 from tpudist.errors import CollectiveError
 from tpudist.tfcompat import distributed, keras_packages, versions
-
-if TYPE_CHECKING:
-    import types
-    from typing import Any, Sequence
-
 
 if versions.HAS_CLUSTERS:
     from tensorflow.python.client import session

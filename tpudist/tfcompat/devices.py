@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import tpu, versions
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _HERE = "/job:localhost/replica:0/task:0/device:"
 

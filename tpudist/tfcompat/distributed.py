@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -28,8 +28,6 @@ from tpudist.errors import CollectiveError
 from tpudist.tfcompat import functions, nests, values_by_device, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor, Variable
 
 

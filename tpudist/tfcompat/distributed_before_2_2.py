@@ -6,7 +6,7 @@ is a tuple with a device map. :mod:`tpudist.tfcompat.distributed` hides this.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import tensorflow as tf
 from tensorflow.python.distribute import (
@@ -22,8 +22,6 @@ from tpudist.errors import ContextError
 from tpudist.tfcompat import nests, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor
 
 

@@ -5,7 +5,7 @@ Until 2.15 ``tf.estimator`` is there, and TPUEstimator below it (in 1.13: in con
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.ops import gen_summary_ops, summary_ops_v2
@@ -13,10 +13,6 @@ from tensorflow.python.training import evaluation, training_util
 from tensorflow.python.training.basic_session_run_hooks import StepCounterHook
 
 from tpudist.tfcompat import versions
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 #: Re-exported unchanged.
 __all__ = ["StepCounterHook"]

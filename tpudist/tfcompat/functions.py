@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence, TypeVar
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
@@ -25,8 +24,6 @@ from tpudist.tfcompat import made_ops, nests, versions
 from tpudist.tfcompat.captures import with_handles_captured
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Sequence
-
     from tpudist.tfcompat.annotations import DType, Graph, Nest, Operation, Tensor
 
 
@@ -74,8 +71,8 @@ static_value = tensor_util.constant_value
 #: Context manager: sets the eager context's device only; the graph's device stack is untouched.
 eager_device = context.device
 AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
-Method = typing.TypeVar("Method", bound=typing.Callable[..., typing.Any])
-Part = typing.TypeVar("Part", bound=type)
+Method = TypeVar("Method", bound=Callable[..., Any])
+Part = TypeVar("Part", bound=type)
 _NOINLINE = {"_noinline": attr_value_pb2.AttrValue(b=True)}
 
 
@@ -115,7 +112,7 @@ def in_session_graph() -> bool:
     return in_graph() and not in_function()
 
 
-def part_of(name: str) -> typing.Callable[[Part], Part]:
+def part_of(name: str) -> Callable[[Part], Part]:
     """Class decorator: gives methods the qualified names of class `name`, which errors show.
 
     Args:

@@ -7,7 +7,7 @@ semantics live here.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import tensorflow as tf
 from tensorflow.python import tf2
@@ -24,8 +24,6 @@ from tpudist.errors import ContextError
 from tpudist.tfcompat import functions, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
-
     from tpudist.tfcompat.annotations import DType, Graph, NodeDef, Operation, Tensor
 
 

@@ -13,15 +13,12 @@ import importlib
 import os
 import sys
 import types
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import Any, Callable, ContextManager, Iterator
 
 from tpudist import machine
 from tpudist.surfaces import keras_names
 from tpudist.tfcompat import versions
-
-if TYPE_CHECKING:
-    from types import ModuleType
-    from typing import Any, Callable, ContextManager, Iterator
 
 #: The API of ``tf_keras``, by generation.
 _API = {"compat.v1": "tf_keras.api._v1.keras", "compat.v2": "tf_keras.api._v2.keras"}

@@ -6,7 +6,7 @@ semantics live here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -18,8 +18,6 @@ from tensorflow.python.ops import gen_array_ops
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import DType, Graph, Operation, Tensor
 
 

@@ -7,15 +7,13 @@ semantics live here.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from tensorflow.python.framework import ops
 
 from tpudist.tfcompat import functions, made_ops, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
-
     from tpudist.tfcompat.annotations import DType, Graph, NodeDef, Operation, Tensor
 
 
@@ -60,7 +58,8 @@ class LocatedGraph(functions.FuncGraph):
         graph = self.outer_graph
         while isinstance(graph, functions.FuncGraph):
             graph = graph.outer_graph
-        return vars(graph).setdefault("_py_funcs_used_in_graph", [])
+        kept: list[Any] = graph.__dict__.setdefault("_py_funcs_used_in_graph", [])
+        return kept
 
     def get_operations(self) -> Any:
         """The ops of the graph, in the order in which they were made."""

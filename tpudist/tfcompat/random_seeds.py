@@ -12,7 +12,7 @@ import bisect
 import contextlib
 import random
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2, function_pb2
@@ -22,8 +22,6 @@ from tensorflow.python.framework import random_seed
 from tpudist.tfcompat import captures, functions, graphs, placed_graphs, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
-
     from tpudist.tfcompat.annotations import Graph, NodeDef, Operation, Tensor
 
 

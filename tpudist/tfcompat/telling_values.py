@@ -11,7 +11,7 @@ real TPU and where devices are the cores.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, NoReturn
 
 import tensorflow as tf
 from tensorflow.python.distribute import values
@@ -20,8 +20,6 @@ from tpudist.errors import PerReplicaUseError
 from tpudist.tfcompat import nests, values_by_device, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.tfcompat.annotations import Nest
 
 #: Members of tensors and arrays.

@@ -5,7 +5,7 @@ In 1.13 they are in contrib, from 1.14 on below ``tensorflow.python``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -16,8 +16,6 @@ from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Extended, Strategy, Tensor
 
 

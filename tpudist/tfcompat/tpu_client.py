@@ -8,14 +8,11 @@ runtime's version.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist.errors import TPUAccessError
 from tpudist.tfcompat import versions
 from tpudist.tfcompat.tpu import TPUClusterResolver
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def _text(value: Any) -> Any:

@@ -6,7 +6,7 @@ current, off what towers return, off what an update or a reduction gives, and of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from tensorflow.python.distribute import device_util, values
 from tensorflow.python.util import nest
@@ -15,8 +15,6 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
     from tpudist.tfcompat.annotations import Extended, Nest
 
 

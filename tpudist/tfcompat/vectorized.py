@@ -6,7 +6,7 @@ semantics live here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 from tensorflow.python.ops.parallel_for.pfor import (
@@ -17,8 +17,6 @@ from tensorflow.python.ops.parallel_for.pfor import (
 )
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Operation, Tensor
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import tensorflow as tf
 
@@ -17,8 +17,6 @@ from tpudist.tfcompat import functions, graphs, nests, random_seeds
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
     from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.annotations import Loop
 

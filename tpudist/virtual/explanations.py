@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -15,8 +15,6 @@ from tpudist import machine
 from tpudist.virtual import step_parts
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Iterator, Sequence
-
     from tpudist.tfcompat.annotations import Extended, Graph, Operation, Tensor
     from tpudist.virtual.annotations import Merge
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -23,8 +23,6 @@ from tpudist.virtual.trace import collectives
 from tpudist.virtual.variables import assignable_copies, splits, storage, stored_once
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Operation, Strategy, Tensor
 
 

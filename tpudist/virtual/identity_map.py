@@ -6,10 +6,7 @@ Tensors of TensorFlow 2 compare element by element and have no hash.
 from __future__ import annotations
 
 import collections.abc
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 
 class IdentityMap(collections.abc.MutableMapping):  # type: ignore[type-arg]

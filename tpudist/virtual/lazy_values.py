@@ -7,12 +7,9 @@ single replica's value.
 from __future__ import annotations
 
 import collections.abc
-from typing import TYPE_CHECKING
+from typing import Any, Callable, Iterator
 
 from tpudist.tfcompat import distributed, values_by_device, versions
-
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
 
 
 class Parts(collections.abc.Sequence):  # type: ignore[type-arg]

@@ -7,13 +7,10 @@ TensorFlow's mirrored strategy.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from tpudist.errors import ShardingError
 from tpudist.tfcompat import tpu
-
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping, Sequence
 
 
 class NamedSlice:

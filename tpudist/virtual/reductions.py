@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import tensorflow as tf
 
@@ -13,8 +13,6 @@ from tpudist.virtual import lazy_values
 from tpudist.virtual.trace import collectives, function_graphs
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
     from tpudist.tfcompat.annotations import Extended, Tensor
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Callable, Iterator, NamedTuple
 
 from tpudist.virtual.trace import all_ops
 
 if TYPE_CHECKING:
-    from typing import Callable, Iterator
-
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
     from tpudist.virtual.annotations import Merge
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import collections
 import re
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tpudist.errors import TopologyError, TPUNameError
 from tpudist.surfaces import slices
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 #: The largest number of cores of ``virtual:N``.
 _MAX_CORES = 4096

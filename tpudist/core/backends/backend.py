@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -18,8 +18,6 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence
-
     from tpudist.core.annotations import (
         Args,
         Context,

@@ -7,7 +7,7 @@ compute. The workers, and which of them this process is, are those of TF_CONFIG.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
@@ -21,8 +21,6 @@ from tpudist.tfcompat import clusters, distributed, functions, nests, random_see
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.core.annotations import Assignment, Dataset, DatasetFn, Fn, Integer, Strategy
     from tpudist.virtual.system import VirtualSystem
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -22,8 +22,6 @@ from tpudist.virtual.replicas import replicate
 from tpudist.virtual.trace import dependencies, function_graphs
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping, Sequence
-
     from tpudist.core.annotations import (
         Args,
         Assignment,

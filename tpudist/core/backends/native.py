@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Mapping
 
 import tensorflow as tf
 
@@ -13,8 +13,6 @@ from tpudist.core.system import cluster
 from tpudist.tfcompat import functions, tpu, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping
-
     from tpudist.core.annotations import (
         Args,
         Context,

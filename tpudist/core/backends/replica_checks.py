@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -17,8 +17,6 @@ from tpudist.errors import ArgumentError, CollectiveError
 from tpudist.tfcompat import distributed
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Tensor
 
 

@@ -12,15 +12,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, random_seeds, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Graph, Operation
 
 

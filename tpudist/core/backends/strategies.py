@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.core.backends.cluster import ClusterBackend, ClusterExtended
 from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend, MirroredExtended
@@ -15,8 +15,6 @@ from tpudist.tfcompat import tpu, versions
 from tpudist.virtual.extended import VirtualExtended
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Assignment, Resolver, Strategy
     from tpudist.core.backends.backend import Backend
 

@@ -8,7 +8,7 @@ TensorFlow's ``MultiWorkerMirroredStrategy`` adds over the workers.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Mapping
 
 import tensorflow as tf
 
@@ -26,8 +26,6 @@ from tpudist.virtual.replicas import merge
 from tpudist.virtual.trace import collectives
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping
-
     from tpudist.core.annotations import Args, Assignment, Fn, Strategy
     from tpudist.virtual.system import VirtualSystem
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
 import tensorflow as tf
 
@@ -16,8 +16,6 @@ from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import replicate
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping
-
     from tpudist.core.annotations import (
         Args,
         Dataset,

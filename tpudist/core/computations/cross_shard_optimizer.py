@@ -6,7 +6,7 @@ Reference: ``tf.compat.v1.tpu.CrossShardOptimizer``.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 import tensorflow as tf
 
@@ -16,8 +16,6 @@ from tpudist.tfcompat import distributed, functions, tpu
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
-
     from tpudist.core.annotations import Strategy
     from tpudist.tfcompat.annotations import Extended
 

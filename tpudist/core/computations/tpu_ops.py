@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -19,8 +19,6 @@ from tpudist.tfcompat import tpu
 from tpudist.virtual import system as virtual_system
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.core.annotations import Fn
 
 

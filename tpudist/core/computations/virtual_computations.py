@@ -5,7 +5,7 @@ A computation runs on a strategy with one replica per list of inputs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -20,8 +20,6 @@ from tpudist.virtual.replicas import program
 from tpudist.virtual.trace import collectives
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.core.annotations import Fn, Strategy
 
 

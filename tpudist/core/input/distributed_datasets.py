@@ -7,7 +7,7 @@ release has them; the classes here are for Sessions, for uneven batches, and for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -18,8 +18,6 @@ from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.core.annotations import Dataset, InputFn, Options, Strategy
 
 

@@ -7,7 +7,7 @@ replicas takes 8 elements.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 import tensorflow as tf
 
@@ -16,8 +16,6 @@ from tpudist.tfcompat import distributed, functions, telling_values
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
-
     from tpudist.core.annotations import DatasetFn, Strategy
 
 

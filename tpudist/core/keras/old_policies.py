@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import keras_packages, versions
 
 if TYPE_CHECKING:
-    from typing import Any
-
     # What checkers see of the names that `__getattr__` finds.
     class LossScaleOptimizer(Any):
         def __init__(self, optimizer: Any, loss_scale: Any = "dynamic") -> None: ...

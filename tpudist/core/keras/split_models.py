@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator
 
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator
-
     from tpudist.core.annotations import Fn
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
 import tensorflow as tf
 
@@ -24,8 +24,6 @@ from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError, Contr
 from tpudist.tfcompat import keras_packages
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping
-
     from tpudist.core.annotations import Args, Strategy
 
 

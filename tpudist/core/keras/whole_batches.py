@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -20,7 +20,6 @@ from tpudist.tfcompat import functions, nests
 
 if TYPE_CHECKING:
     import types
-    from typing import Any
 
     from tpudist.core.annotations import Dataset, Strategy
 

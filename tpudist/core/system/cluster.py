@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -20,8 +20,6 @@ from tpudist.tfcompat import tpu as native
 from tpudist.virtual import system as virtual_system
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import Resolver
 
 

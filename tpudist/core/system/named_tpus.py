@@ -6,16 +6,13 @@ import functools
 import os
 import re
 import time
-import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from tpudist.cloud import deadlines, failures, nodes, places, runtimes, waiting
 from tpudist.errors import TpudistError, TPUNameError
 from tpudist.tfcompat import tpu_client, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.cloud.nodes import Node
 
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
 _LEAST = 5.0
 
 
-class Found(typing.NamedTuple):
+class Found(NamedTuple):
     """A TPU: its name in errors, and ``"IP:PORT"`` of each host (none for this machine's TPU)."""
 
     place: str

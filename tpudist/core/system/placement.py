@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import collections
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from tpudist.tfcompat import tpu as native
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.core.annotations import Assignment
     from tpudist.virtual.system import VirtualSystem
 

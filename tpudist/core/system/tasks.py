@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-import typing
+from typing import NamedTuple
 
 from tpudist.errors import TPUNameError
 
@@ -23,7 +23,7 @@ _EXAMPLE = (
 )
 
 
-class Task(typing.NamedTuple):
+class Task(NamedTuple):
     """A worker of a cluster.
 
     Args:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import Any, Iterable
 
 import tensorflow as tf
 
@@ -16,10 +16,6 @@ from tpudist.core.system import cluster, placement
 from tpudist.tfcompat import devices
 from tpudist.tfcompat import tpu as native
 from tpudist.virtual import system as virtual_system
-
-if TYPE_CHECKING:
-    from typing import Any, Iterable
-
 
 _WORKER = re.compile(r"/job:(worker|tpu_worker|coordinator)\b")
 _TASK = re.compile(r"/(replica|task):[0-9]+")

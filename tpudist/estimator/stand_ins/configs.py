@@ -8,8 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
@@ -18,8 +17,6 @@ from tpudist.estimator import infeed
 from tpudist.tfcompat import clusters
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core import annotations as types
 
 #: {argument of the constructor: its default}
@@ -149,7 +146,7 @@ class InputPipelineConfig:
     SLICED = infeed.SLICED
 
 
-class _TPUFields(typing.NamedTuple):
+class _TPUFields(NamedTuple):
     iterations_per_loop: Any = 2
     num_shards: Any = None
     num_cores_per_replica: Any = None

@@ -12,8 +12,7 @@ from __future__ import annotations
 import copy
 import os
 import tempfile
-import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -23,8 +22,6 @@ from tpudist.estimator.stand_ins import configs, saved_models, sessions, specs
 from tpudist.tfcompat import estimators, functions
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Sequence
-
     from tpudist.core.annotations import (
         Fn,
         Graph,
@@ -38,7 +35,7 @@ if TYPE_CHECKING:
 _v1 = tf.compat.v1
 
 
-class WarmStartSettings(typing.NamedTuple):
+class WarmStartSettings(NamedTuple):
     """Says which variables start from a checkpoint (r1.15).
 
     Args:

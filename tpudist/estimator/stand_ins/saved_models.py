@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import os
 import time
-import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.core.annotations import EstimatorLike, Nest
     from tpudist.estimator.stand_ins.specs import EstimatorSpec
 
@@ -26,7 +23,7 @@ _v1 = tf.compat.v1
 _DEFAULT = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 
-class ServingInputReceiver(typing.NamedTuple):
+class ServingInputReceiver(NamedTuple):
     """Describes the input of an exported model (r1.15).
 
     Args:

@@ -5,7 +5,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 import tensorflow as tf
@@ -14,8 +14,6 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import estimators
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator
-
     from tpudist.core.annotations import (
         Nest,
         RunConfig,

@@ -7,8 +7,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
-import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
@@ -16,8 +15,6 @@ from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import host_calls
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import SessionRunHook
 
 
@@ -75,7 +72,7 @@ def _check(mode: str, fields: dict[str, Any], hooks: tuple[SessionRunHook, ...])
             )
 
 
-class EstimatorSpec(typing.NamedTuple):
+class EstimatorSpec(NamedTuple):
     """Says what an Estimator runs; a model function returns it (r1.15).
 
     Args:
@@ -121,7 +118,7 @@ class EstimatorSpec(typing.NamedTuple):
         return self._replace(scaffold=scaffold, eval_metric_ops=self.eval_metric_ops or {}, **hooks)
 
 
-class _TPUFields(typing.NamedTuple):
+class _TPUFields(NamedTuple):
     mode: Any
     predictions: Any = None
     loss: Any = None

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-import typing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
@@ -16,14 +15,12 @@ from tpudist.errors import ArgumentTypeError
 from tpudist.estimator.stand_ins import sessions
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core.annotations import EstimatorLike, Session
 
 _Listener: Any = tf.compat.v1.train.CheckpointSaverListener
 
 
-class _TrainFields(typing.NamedTuple):
+class _TrainFields(NamedTuple):
     input_fn: Any
     max_steps: Any = None
     hooks: Any = None
@@ -49,7 +46,7 @@ class TrainSpec(_TrainFields):
         return spec
 
 
-class _EvalFields(typing.NamedTuple):
+class _EvalFields(NamedTuple):
     input_fn: Any
     steps: Any = 100
     name: Any = None

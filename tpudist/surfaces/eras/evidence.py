@@ -5,15 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import typing
-from typing import TYPE_CHECKING
+from typing import Any, Iterator, NamedTuple
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import local_names, names, walks
-
-if TYPE_CHECKING:
-    from typing import Any, Iterator
-
 
 #: An import of one of tpudist's drop-in namespaces: the file says its era.
 STATED = "stated"
@@ -29,7 +24,7 @@ GRAPH = "graph"
 MODE = "mode"
 
 
-class Evidence(typing.NamedTuple):
+class Evidence(NamedTuple):
     """A name that tells an era.
 
     Args:
@@ -284,7 +279,7 @@ def _types(handler: Any) -> Any:
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
 
 
-class Decision(typing.NamedTuple):
+class Decision(NamedTuple):
     """An era and the names that told it.
 
     Args:

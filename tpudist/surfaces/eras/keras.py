@@ -10,15 +10,12 @@ from __future__ import annotations
 import ast
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import Iterable, Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces import keras_names
 from tpudist.surfaces.eras import evidence
 from tpudist.surfaces.eras.names import is_below
-
-if TYPE_CHECKING:
-    from typing import Iterable, Iterator
 
 _METHODS = frozenset(
     "train_on_batch test_on_batch predict_on_batch fit_generator evaluate_generator "

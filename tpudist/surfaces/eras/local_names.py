@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import Any, Mapping
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import walks
-
-if TYPE_CHECKING:
-    from typing import Any, Mapping
-
 
 #: What makes a strategy: a class, or ``get_strategy`` and its kin.
 _STRATEGY = re.compile("Strategy(V[12])?$|get_(distribution_)?strategy$")

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING
+from typing import Container
 
 from tpudist import surfaces
-
-if TYPE_CHECKING:
-    from typing import Container
-
 
 _STRATEGY = re.compile("strateg|distribution|replicator", re.IGNORECASE)
 _COMPAT = re.compile(r"^(google(\.|$))?(compat\.v[12](\.|$))*")

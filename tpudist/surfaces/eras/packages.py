@@ -13,14 +13,12 @@ import re
 import sys
 import sysconfig
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist import machine
 from tpudist.surfaces.eras import evidence
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.surfaces.eras.evidence import Evidence
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import ast
 import os
-import typing
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
 
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError
@@ -17,15 +16,13 @@ from tpudist.surfaces.eras import evidence, packages
 from tpudist.surfaces.eras.keras import Keras
 
 if TYPE_CHECKING:
-    from typing import Iterable, Iterator, List, Sequence, Tuple
-
     from tpudist.surfaces.eras.evidence import Decision, Evidence
 
     #: (path of a file, why it cannot be read).
     _Faults = List[Tuple[str, Exception]]
 
 
-class Reading(typing.NamedTuple):
+class Reading(NamedTuple):
     """What the files of a program tell.
 
     Args:

@@ -7,7 +7,7 @@ environment, written as JSON, and compiled in another.
 from __future__ import annotations
 
 import base64
-import typing
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 #: Version of the JSON form.
 FORMAT = 1
@@ -17,7 +17,7 @@ VARIABLE = "variable"
 CAPTURE = "capture"
 
 
-class Parameter(typing.NamedTuple):
+class Parameter(NamedTuple):
     """One parameter of the HLO entry computation.
 
     Args:
@@ -35,7 +35,7 @@ class Parameter(typing.NamedTuple):
     location: str = ""
 
 
-class Output(typing.NamedTuple):
+class Output(NamedTuple):
     """One of the step's own outputs: name, dtype name, shape per replica."""
 
     name: str
@@ -43,7 +43,7 @@ class Output(typing.NamedTuple):
     shape: tuple[int, ...]
 
 
-class Collective(typing.NamedTuple):
+class Collective(NamedTuple):
     """A collective that the program asks for.
 
     Args:
@@ -58,7 +58,7 @@ class Collective(typing.NamedTuple):
     location: str
 
 
-class Sharding(typing.NamedTuple):
+class Sharding(NamedTuple):
     """One annotation of a tensor for the logical devices of a replica.
 
     Args:
@@ -78,7 +78,7 @@ class Sharding(typing.NamedTuple):
     location: str
 
 
-class Program(typing.NamedTuple):
+class Program(NamedTuple):
     """One lowered replica step.
 
     Args:
@@ -108,9 +108,9 @@ class Program(typing.NamedTuple):
     warnings: tuple[str, ...]
     tensorflow: str
 
-    def to_json(self) -> dict[str, typing.Any]:
+    def to_json(self) -> dict[str, Any]:
         """Returns a dict of JSON types, which :func:`from_json` reads."""
-        values: dict[str, typing.Any] = dict(
+        values: dict[str, Any] = dict(
             zip(self._fields, self), format=FORMAT, hlo=base64.b64encode(self.hlo).decode()
         )
         for field in _RECORDS:
@@ -126,7 +126,7 @@ _RECORDS = {
 }
 
 
-def from_json(values: typing.Mapping[str, typing.Any]) -> Program:
+def from_json(values: Mapping[str, Any]) -> Program:
     """Reads a `Program` from the dict that ``to_json`` returned, or its copy through JSON.
 
     Args:
@@ -141,14 +141,12 @@ def from_json(values: typing.Mapping[str, typing.Any]) -> Program:
     return Program(**fields)
 
 
-def records(
-    cls: typing.Any, rows: typing.Iterable[typing.Sequence[typing.Any]]
-) -> tuple[typing.Any, ...]:
+def records(cls: Any, rows: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
     """Builds records of a class from rows of their fields, whose tuples may be lists."""
     return tuple(record(cls, dict(zip(cls._fields, row))) for row in rows)
 
 
-def record(cls: typing.Any, values: typing.Mapping[str, typing.Any]) -> typing.Any:
+def record(cls: Any, values: Mapping[str, Any]) -> Any:
     """Builds a record of a class from its fields, whose tuples may be lists.
 
     Args:

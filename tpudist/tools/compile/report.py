@@ -8,7 +8,7 @@ goes away makes a new schema. Sizes are bytes on one device, times seconds.
 from __future__ import annotations
 
 import collections
-import typing
+from typing import Any, Mapping, NamedTuple
 
 from tpudist.tools.compile.program import record
 
@@ -16,7 +16,7 @@ from tpudist.tools.compile.program import record
 SCHEMA = 3
 
 
-class Failure(typing.NamedTuple):
+class Failure(NamedTuple):
     """Why there is no compiled program.
 
     Args:
@@ -37,7 +37,7 @@ class Failure(typing.NamedTuple):
     missing: int | None
 
 
-class Buffer(typing.NamedTuple):
+class Buffer(NamedTuple):
     """An array of the program: its size, shape, op, and line of the user's code."""
 
     bytes: int
@@ -46,7 +46,7 @@ class Buffer(typing.NamedTuple):
     location: str
 
 
-class Target(typing.NamedTuple):
+class Target(NamedTuple):
     """The slice that the program was compiled for.
 
     Args:
@@ -68,7 +68,7 @@ class Target(typing.NamedTuple):
     optimized: bool
 
 
-class Memory(typing.NamedTuple):
+class Memory(NamedTuple):
     """HBM of one device, in bytes.
 
     `aliased` is what outputs share with arguments. `peak` is the compiler's own figure,
@@ -88,7 +88,7 @@ class Memory(typing.NamedTuple):
         return self.arguments + self.outputs - self.aliased + self.temporary + self.code
 
 
-class Argument(typing.NamedTuple):
+class Argument(NamedTuple):
     """A parameter of the program.
 
     Args:
@@ -112,7 +112,7 @@ class Argument(typing.NamedTuple):
     location: str
 
 
-class Cost(typing.NamedTuple):
+class Cost(NamedTuple):
     """The compiler's cost analysis, of one device and one step.
 
     Args:
@@ -126,7 +126,7 @@ class Cost(typing.NamedTuple):
     loops: tuple[Loop, ...]
 
 
-class Loop(typing.NamedTuple):
+class Loop(NamedTuple):
     """A loop: its line and op, the trips of its body (None if unknown), and how often
     the loop itself runs in a step."""
 
@@ -136,7 +136,7 @@ class Loop(typing.NamedTuple):
     times: int
 
 
-class Collectives(typing.NamedTuple):
+class Collectives(NamedTuple):
     """All collectives of a kind: how many, the bytes a device puts in, and the user's lines."""
 
     kind: str
@@ -145,7 +145,7 @@ class Collectives(typing.NamedTuple):
     locations: tuple[str, ...]
 
 
-class Split(typing.NamedTuple):
+class Split(NamedTuple):
     """A tensor annotated for logical devices; see ``program.Sharding``."""
 
     name: str
@@ -155,7 +155,7 @@ class Split(typing.NamedTuple):
     location: str
 
 
-class Hot(typing.NamedTuple):
+class Hot(NamedTuple):
     """The cost of one op of the user's program in one compiled instruction, in one step.
 
     Args:
@@ -183,7 +183,7 @@ class Hot(typing.NamedTuple):
     bound: str
 
 
-class Versions(typing.NamedTuple):
+class Versions(NamedTuple):
     """The releases that compiled the program; results of different ones are not comparable."""
 
     tpudist: str
@@ -192,7 +192,7 @@ class Versions(typing.NamedTuple):
     pjrt: str
 
 
-class Effort(typing.NamedTuple):
+class Effort(NamedTuple):
     """What compiling took; if it is `cached`, what it took in the earlier run."""
 
     seconds: float
@@ -201,7 +201,7 @@ class Effort(typing.NamedTuple):
     cached: bool
 
 
-class Report(typing.NamedTuple):
+class Report(NamedTuple):
     """What the TPU compiler found out about a program.
 
     Args:
@@ -239,22 +239,22 @@ class Report(typing.NamedTuple):
     versions: Versions
     effort: Effort
 
-    def to_json(self) -> dict[str, typing.Any]:
+    def to_json(self) -> dict[str, Any]:
         """Returns a dict of JSON types, which :func:`from_json` reads."""
         values = dict(_plain(self), schema=SCHEMA)
         if self.memory:
             values["memory"]["total"] = self.memory.total
         return values
 
-    def compared(self) -> dict[str, typing.Any]:
+    def compared(self) -> dict[str, Any]:
         """Returns what two reports are compared by, as JSON types; the program has to compile.
 
         Sizes and FLOPs are floats, which agree within a tolerance; counts of
         collectives are ints, which agree if they are equal.
         """
         target = self.target
-        cost: typing.Any = self.cost
-        memory: typing.Any = self.memory
+        cost: Any = self.cost
+        memory: Any = self.memory
         trips = [each.trips for each in cost.loops]
         values = {
             "compiled for": "%s, %d x %d, %s"
@@ -280,7 +280,7 @@ def _number(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _plain(value: typing.Any) -> typing.Any:
+def _plain(value: Any) -> Any:
     """Returns a record as JSON types."""
     if hasattr(value, "_asdict"):
         return collections.OrderedDict(
@@ -307,7 +307,7 @@ _LISTS = {
 }
 
 
-def from_json(values: typing.Mapping[str, typing.Any]) -> Report:
+def from_json(values: Mapping[str, Any]) -> Report:
     """Reads a `Report` from the dict that ``to_json`` returned, or its copy through JSON.
 
     Args:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import compilation
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
-
     import tensorflow as tf
 
     from tpudist.core.annotations import Strategy

@@ -10,7 +10,7 @@ meant to be the same, so they are made once here, and divided as TensorFlow divi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python.data.experimental.ops import cardinality
@@ -20,8 +20,6 @@ from tpudist.tfcompat import distributed, nests, telling_values
 from tpudist.virtual.input import iterators, packed_values
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tfcompat.annotations import Extended
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import Any, Callable
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
-
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 
 def take(get_next: Callable[..., Any], count: int) -> Any:

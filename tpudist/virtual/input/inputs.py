@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 from tensorflow.python.distribute import values
@@ -14,8 +14,6 @@ from tpudist.virtual.input import host_iterators
 from tpudist.virtual.tpu_check import telling
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.tfcompat.annotations import Extended
 
 

@@ -21,7 +21,7 @@ iterators are ours.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Callable
 
 import tensorflow as tf
 from tensorflow.python.data.ops import iterator_ops
@@ -29,10 +29,6 @@ from tensorflow.python.distribute import input_lib, values
 
 from tpudist.tfcompat import distributed, functions, nests, telling_values, versions
 from tpudist.virtual.input import host_iterators, packed_values
-
-if TYPE_CHECKING:
-    from typing import Any, Callable
-
 
 if versions.INPUT_LIB_V1_HAS_MODULE:
     from tensorflow.python.distribute.v1 import input_lib as input_lib_v1

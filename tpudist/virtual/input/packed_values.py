@@ -8,7 +8,7 @@ branches, loops and nests it is of that type, with N tensors.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.distribute import values
@@ -17,9 +17,6 @@ from tpudist.tfcompat import distributed, graphs, nests, telling_values, version
 
 if versions.TYPE_SPECS_CAST:
     from tensorflow.python.eager.polymorphic_function import transform
-
-if TYPE_CHECKING:
-    from typing import Any
 
 #: The smallest number of replicas whose batches are packed.
 SMALLEST = 32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -17,8 +17,6 @@ from tpudist.virtual.trace import collectives, function_graphs
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Graph, Tensor, Variable
     from tpudist.virtual.annotations import Program
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -20,8 +20,6 @@ from tpudist.virtual.trace import arguments, collectives, dependencies
 from tpudist.virtual.variables import splits
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Extended, Operation, Strategy, Tensor
     from tpudist.virtual.explanations import Explanation
 

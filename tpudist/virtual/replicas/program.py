@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import bisect
 import collections
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -25,8 +25,6 @@ from tpudist.virtual.trace import arguments, dependencies, effects, function_gra
 from tpudist.virtual.variables import splits, storage, stored_once
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Extended, Operation, Strategy
 
 

@@ -11,7 +11,7 @@ fetches them from the Session. So is a tower that asks in Python which one it is
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -22,8 +22,6 @@ from tpudist.virtual.input import packed_values
 from tpudist.virtual.replicas import host_computations, per_replica_trace, program, python_ids
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Extended
 
 

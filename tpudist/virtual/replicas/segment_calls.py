@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import tensorflow as tf
 
@@ -14,8 +14,6 @@ from tpudist.virtual.trace import dependencies, effects, segments
 from tpudist.virtual.variables import splits, stacked_copies, storage, stored_once
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
     from tpudist.tfcompat.annotations import Operation, Tensor, Variable
     from tpudist.virtual.annotations import Merge, Program, Segment
 

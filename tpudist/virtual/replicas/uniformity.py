@@ -6,7 +6,7 @@ that a merge gave back, and everything computed from these without side effects.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tfcompat.annotations import Operation, Tensor
     from tpudist.virtual.annotations import Program
 

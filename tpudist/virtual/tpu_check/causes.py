@@ -21,7 +21,7 @@ Nothing is told of what native TPUs do not run on the TPU:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -31,8 +31,6 @@ from tpudist.virtual.tpu_check import table
 from tpudist.virtual.trace import all_ops
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable, Iterator, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
 
 #: Ops with an effect that a TPU drops.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Iterable, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -22,8 +22,6 @@ from tpudist.virtual.step_parts import size
 from tpudist.virtual.trace import all_ops
 
 if TYPE_CHECKING:
-    from typing import Iterable, Sequence
-
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
     from tpudist.virtual.annotations import Merge, Program
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 import tensorflow as tf
@@ -20,8 +20,6 @@ from tpudist.virtual.tpu_check.causes import Cause
 from tpudist.virtual.trace import all_ops
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator
-
     from tpudist.tfcompat.annotations import Operation
 
 _PYTHON = (

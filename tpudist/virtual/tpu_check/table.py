@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import os
-import typing
+from typing import NamedTuple
 
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tpu_ops.json")
 
 
-class TpuOps(typing.NamedTuple):
+class TpuOps(NamedTuple):
     """The recorded table.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from tpudist import machine
 from tpudist.errors import ArgumentError, CompileError
@@ -13,8 +13,6 @@ from tpudist.virtual import explanations, step_parts
 from tpudist.virtual.tpu_check import causes, memory, pipelines
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
     from tpudist.surfaces.slices import Slice
     from tpudist.tfcompat.annotations import Extended, Operation
     from tpudist.virtual.annotations import Program

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -11,8 +11,6 @@ from tpudist.errors import PerReplicaError
 from tpudist.tfcompat import distributed, functions, nests
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tfcompat.annotations import Extended
     from tpudist.virtual.annotations import Program
 

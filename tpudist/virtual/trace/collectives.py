@@ -11,15 +11,13 @@ import collections
 import contextlib
 import re
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import tensorflow as tf
 
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping, Sequence
-
     from tpudist.tfcompat.annotations import Graph
 
 

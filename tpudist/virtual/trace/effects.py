@@ -6,14 +6,12 @@ queue, the console, the state of Python.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
-
     from tpudist.tfcompat.annotations import Operation, Tensor
 
 

@@ -7,15 +7,13 @@ leaves the trace (and every trace around it).
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator
 
 import tensorflow as tf
 
 from tpudist.tfcompat import captures, functions, graphs, random_seeds, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator
-
     from tpudist.tfcompat.annotations import Graph
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import collections
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -13,8 +13,6 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Graph, Operation
     from tpudist.virtual.annotations import Program
 

@@ -8,16 +8,13 @@ that sets every copy in a loop gets a warning and continues.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import Any, Callable
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.variables import shared_state, splits, stored_once
-
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 #: Assignments that give the same value when a loop repeats them for every copy.
 _REPEATABLE = ("assign", "load")

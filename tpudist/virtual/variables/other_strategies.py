@@ -6,16 +6,13 @@ of a variable by the core that it runs on, so that it does not matter whose stra
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Sequence
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, values_by_device, versions
 from tpudist.virtual.variables import shared_state
-
-if TYPE_CHECKING:
-    from typing import Any, Sequence
 
 
 class SharedOnSlice:

@@ -7,10 +7,7 @@ default in the class would never be asked for, and one that is set would be set 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any, Callable
+from typing import Any, Callable
 
 
 class Shared:

@@ -8,7 +8,7 @@ split as soon as their values may differ (:func:`update`).
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterable
 
 import tensorflow as tf
 
@@ -19,8 +19,6 @@ from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stacked_copies, stored_once
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable
-
     from tpudist.tfcompat.annotations import Operation, Variable
 
 

@@ -8,7 +8,7 @@ stacked again after the op.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Callable
 
 import tensorflow as tf
 
@@ -17,9 +17,6 @@ from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual import constants, lazy_values
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import shared_state
-
-if TYPE_CHECKING:
-    from typing import Any, Callable
 
 #: Ops that assign a whole variable, and with them the one that reads it.
 ASSIGNS = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 import tensorflow as tf
 
@@ -27,8 +27,6 @@ from tpudist.virtual.variables import (
 )
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping
-
     from tpudist.tfcompat.annotations import Extended, Tensor, Variable
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python.training import saver
@@ -18,8 +18,6 @@ from tpudist.tfcompat import distributed, functions, graphs, versions
 from tpudist.virtual.variables import shared_state, stacked_copies
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tfcompat.annotations import Tensor, Variable
 
 _SaveableObject: Any = saver.BaseSaverBuilder.SaveableObject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -32,8 +32,6 @@ from tpudist.virtual.vectorize.values import (
 )
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
     from tpudist.virtual.annotations import BatchedValue, Program, Sizes
 

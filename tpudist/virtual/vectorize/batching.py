@@ -11,7 +11,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -23,8 +23,6 @@ from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
 from tpudist.virtual.vectorize.values import batched_values, layouts, tensor_lists
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
     from tpudist.virtual.annotations import Program, Segment
 

@@ -9,7 +9,7 @@ many replicas there are.
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -21,8 +21,6 @@ from tpudist.virtual.vectorize.values import batched_values
 from tpudist.virtual.vectorize.values.layouts import from_replicas
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Operation, Tensor
     from tpudist.virtual.annotations import Program, Segment
 

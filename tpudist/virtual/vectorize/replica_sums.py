@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
@@ -10,8 +10,6 @@ from tpudist.virtual.vectorize import rules
 from tpudist.virtual.vectorize.control_flow import called_functions
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Operation, Tensor
     from tpudist.virtual.annotations import Loop, Segment
 

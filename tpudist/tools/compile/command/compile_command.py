@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterator
 
 from tpudist import console
 from tpudist.errors import CompileError, TpudistError
@@ -19,7 +19,6 @@ from tpudist.tools.compile.pages import terminal
 if TYPE_CHECKING:
     import argparse
     from types import CodeType, ModuleType
-    from typing import Any, Callable, ContextManager, Iterator
 
     from tpudist.tools.compile.program import Program
     from tpudist.tools.compile.report import Report

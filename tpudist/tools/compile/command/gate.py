@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Iterator, TextIO
 
 from tpudist import files
 from tpudist.errors import ArgumentError, CompileError
@@ -20,7 +20,6 @@ from tpudist.tools.pins.fixture import COMPILED_RTOL as RTOL
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Iterator, TextIO
 
     from tpudist.tools.compile.report import Report
 

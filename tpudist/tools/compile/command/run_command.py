@@ -12,7 +12,7 @@ import functools
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Hashable, Iterable, Iterator, NamedTuple
 
 from tpudist import machine
 from tpudist.errors import CompileError, TopologyError
@@ -26,7 +26,6 @@ from tpudist.tools.compile.pages import terminal
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Hashable, Iterable, Iterator
 
     from tpudist.tools.compile.report import Report
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
@@ -12,8 +12,6 @@ from tpudist.tools.compile.compiler import answers, libtpu, report_builder, stor
 from tpudist.tools.compile.hlo import normal_form, optimized
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.tools.compile.program import Program
     from tpudist.tools.compile.report import Report
 

@@ -18,8 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-import typing
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, NamedTuple
 
 from tpudist.errors import CompileError
 
@@ -63,7 +62,7 @@ _CRASH_REASONS = (re.compile(r"^F\d{4} "), re.compile(r"Check failed"), re.compi
 _TAIL = 20000
 
 
-class Libtpu(typing.NamedTuple):
+class Libtpu(NamedTuple):
     """A libtpu on this machine.
 
     Args:

@@ -13,16 +13,13 @@ import hashlib
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Iterator, Mapping, NamedTuple
 
 import tpudist
 from tpudist import files
 from tpudist.errors import ArgumentError
 from tpudist.tools.compile.pages import units
 from tpudist.tools.matrix import cache as matrix_cache
-
-if TYPE_CHECKING:
-    from typing import Iterator, Mapping
 
 #: Version of the stored answers.
 _FORMAT = 3

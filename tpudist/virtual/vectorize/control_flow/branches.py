@@ -7,7 +7,7 @@ selected. So no op of them may fail (:mod:`divergent_values`).
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -19,8 +19,6 @@ from tpudist.virtual.vectorize.values import batched_values, optionals
 from tpudist.virtual.vectorize.values.layouts import common_layout
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Operation, Tensor
 
 

@@ -7,7 +7,7 @@ op that calls such functions.
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.tfcompat import functions, graphs, made_ops, placed_graphs
 from tpudist.virtual import explanations
@@ -17,8 +17,6 @@ from tpudist.virtual.vectorize.values import tensor_lists
 from tpudist.virtual.vectorize.values.layouts import with_layout
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tfcompat.annotations import Graph, Operation
 
 

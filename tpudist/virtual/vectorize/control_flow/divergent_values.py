@@ -7,7 +7,7 @@ has left a loop may be out of bounds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -16,8 +16,6 @@ from tpudist.virtual.vectorize import rules
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tfcompat.annotations import Operation, Tensor
 
 

@@ -16,7 +16,7 @@ their values, and it adds nothing to sums over the replicas.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
@@ -32,8 +32,6 @@ from tpudist.virtual.vectorize.values import batched_values
 from tpudist.virtual.vectorize.values.layouts import common_layout, same_layout, with_layout
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.tfcompat.annotations import Operation, Tensor
     from tpudist.virtual.annotations import Loop
 

@@ -6,7 +6,7 @@ as it did rounds, and the loop of its gradient pops that many, the last one firs
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -16,8 +16,6 @@ from tpudist.virtual.vectorize.values import batched_values, tensor_lists
 from tpudist.virtual.vectorize.values.batched_values import NotBatchable
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.annotations import BatchedValue, CalledFunction, Loop
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -11,8 +11,6 @@ from tpudist.virtual.vectorize.rules.node import RESHAPES, rule
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.vectorize.rules.node import Node
 

@@ -8,7 +8,7 @@ ops), and if we have a rule for the op.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -17,8 +17,6 @@ from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.virtual.vectorize.rules.node import Node
 
 

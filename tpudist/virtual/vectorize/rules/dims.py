@@ -6,7 +6,7 @@ computed per replica, as any other number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -17,8 +17,6 @@ from tpudist.virtual.vectorize.values import batched_values, known_shapes
 from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, entries
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.virtual.annotations import BatchedValue
     from tpudist.virtual.vectorize.rules.node import Node
 

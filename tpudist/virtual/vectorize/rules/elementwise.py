@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.virtual.vectorize.rules.node import BROADCAST_RANK, IDENTITIES, LINEAR, rule
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.virtual.vectorize.rules.node import Node
 
 

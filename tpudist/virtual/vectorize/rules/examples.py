@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -14,8 +14,6 @@ from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.virtual.vectorize.rules.node import Node
 
 

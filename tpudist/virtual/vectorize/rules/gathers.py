@@ -6,7 +6,7 @@ element of another replica.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -15,8 +15,6 @@ from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tfcompat.annotations import DType
     from tpudist.virtual.vectorize.rules.node import Node
 

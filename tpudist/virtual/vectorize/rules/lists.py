@@ -5,7 +5,7 @@ The elements of the list or optional for all replicas are stacked.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -15,8 +15,6 @@ from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values, optionals, tensor_lists
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.vectorize.rules.node import Node
 

@@ -7,7 +7,7 @@ alone, up to the order of floating-point additions.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
@@ -15,8 +15,6 @@ from tpudist.tfcompat import functions
 from tpudist.virtual.vectorize.values import batched_values, known_shapes
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
-
     from tpudist.tfcompat.annotations import Operation, Tensor
     from tpudist.virtual.annotations import BatchedValue, Rule
 

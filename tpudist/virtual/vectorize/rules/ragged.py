@@ -8,7 +8,7 @@ over rows, see :mod:`row_sums`. The rules for symbolic shapes are in :mod:`dims`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -25,8 +25,6 @@ from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, ent
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.virtual.vectorize.rules.node import Node
 
 

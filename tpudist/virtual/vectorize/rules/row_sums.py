@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -22,8 +22,6 @@ from tpudist.virtual.vectorize.values.known_shapes import Axes, Sizes, entries
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.virtual.vectorize.rules.node import Node
 
 

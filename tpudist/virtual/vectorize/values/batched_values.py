@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -30,8 +30,6 @@ from tpudist.tfcompat import functions
 from tpudist.virtual import constants, reductions
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import DType, Tensor
 
 

@@ -7,7 +7,7 @@ the numbers of rows of ragged values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -17,8 +17,6 @@ from tpudist.virtual.vectorize.values import batched_values, ragged_values
 from tpudist.virtual.vectorize.values.ragged_values import Sizes
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
     from tpudist.tfcompat.annotations import DType, Operation, Tensor
     from tpudist.virtual.annotations import BatchedValue
 

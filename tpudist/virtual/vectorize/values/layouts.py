@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -17,8 +17,6 @@ from tpudist.virtual.vectorize.values.batched_values import (
 )
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.annotations import BatchedValue, Sizes
 

@@ -7,7 +7,7 @@ gradient of a branch unpacks what that branch has packed.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -15,8 +15,6 @@ from tpudist.virtual import constants
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue, NotBatchable, Uniform
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
-
     from tpudist.tfcompat.annotations import DType, Tensor
 
 

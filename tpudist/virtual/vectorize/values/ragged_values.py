@@ -11,7 +11,7 @@ from __future__ import annotations
 import collections
 import fractions
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import tensorflow as tf
 
@@ -20,8 +20,6 @@ from tpudist.virtual import reductions
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
-
     from tpudist.tfcompat.annotations import Tensor
 
 

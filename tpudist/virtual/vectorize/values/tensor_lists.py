@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -11,8 +11,6 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue, NotBatchable
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.tfcompat.annotations import DType, Graph, Tensor
 
 
