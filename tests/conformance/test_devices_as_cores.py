@@ -7,7 +7,7 @@ from tests.conformance import modes
 from tests.examples import running
 from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError, TPUNameError
-from tpudist.tfcompat import devices
+from tpudist.tfcompat import devices, versions
 
 
 @pytest.mark.skipif(devices.gpus() > 0, reason="there are GPUs")
@@ -55,3 +55,50 @@ with tf.Graph().as_default(), strategy.scope():
     done = running.python("-m", "tpudist", "run", "--tpu", "cpus:4", str(script), cwd=running.ROOT)
     assert "[0.0, 4.0, 8.0, 12.0]" in done.stdout, done.stderr[-2000:]
     assert "device:CPU:3" in done.stdout
+
+
+_TRAINING = """
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver("a")
+strategy = tf.distribute.experimental.TPUStrategy(resolver)
+with strategy.scope():
+    weights = tf.Variable(tf.ones([8, 8]))
+    optimizer = tf.keras.optimizers.SGD(0.5)
+
+
+@tf.function
+def step(x):
+    def replica(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.nn.softmax(tf.nn.relu(x @ weights)) ** 2 * x)
+        optimizer.apply_gradients([(tape.gradient(loss, [weights])[0], weights)])
+        return loss
+
+    return strategy.reduce("SUM", strategy.run(replica, args=(x,)), axis=None)
+
+
+for _ in range(3):
+    loss = step(tf.reshape(tf.range(64.0) / 64.0, [8, 8]))
+print("loss %.5f" % loss.numpy())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not versions.HAS_RUN, reason="the program is of 2.2")
+@pytest.mark.parametrize("tpu", ["cpus:2", "virtual:2"])
+def test_xla_compiles_by_tensorflows_own_switch(tmp_path, monkeypatch, tpu):
+    script = tmp_path / "train.py"
+    script.write_text(_TRAINING)
+
+    def run():
+        done = running.python("-m", "tpudist", "run", "--tpu", tpu, str(script))
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done
+
+    plain = run()
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit")
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "0")
+    compiled = run()
+    assert "Compiled cluster using XLA" in compiled.stderr
+    assert compiled.stdout.split() == plain.stdout.split()
