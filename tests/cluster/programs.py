@@ -33,6 +33,7 @@ with strategy.scope():
         aggregation=tf.VariableAggregation.SUM,
     )
     step = tf.Variable(0, dtype=tf.int64)
+    first = tf.Variable(0.0, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
     optimizer = tf.keras.optimizers.SGD(0.1, 0.9)
 
 
@@ -41,6 +42,7 @@ def replica(x, y):
         loss = tf.reduce_sum((x @ weights - y) ** 2) / 16
     optimizer.apply_gradients(zip(tape.gradient(loss, [weights]), [weights]))
     seen.assign_add(tf.cast(tf.shape(x)[0], tf.float32))
+    first.assign(loss)
     return loss
 
 
@@ -58,6 +60,8 @@ iterator = batches()
 for _ in range(20):
     print("loss %.9f" % train(*next(iterator)).numpy())
 print("seen", seen.numpy())
+copies = tf.function(lambda: strategy.run(lambda: first.read_value()))()
+print("first", strategy.reduce(SUM, copies, axis=None).numpy())
 """
     + """
 @tf.function

@@ -89,6 +89,14 @@ class WorkerExtended(CollectiveExtended):
                 (results[i],) = distributed.components(one)
         return results
 
+    def chiefs_value(self, tensor: Any) -> Any:
+        """Gives all workers the chief's tensor, of numbers or truth values."""
+        sent = tf.cast(tensor, tf.int32) if tensor.dtype == tf.bool else tensor
+        if self._id_in_cluster:
+            sent = tf.zeros_like(sent)
+        [received] = self.over_workers(tf.distribute.ReduceOp.SUM, [sent])
+        return tf.cast(received, tensor.dtype)
+
     def gathered_over_workers(self, value: Any, axis: int) -> Any:
         """Concatenates the tensors of all workers along `axis`; all get the result.
 

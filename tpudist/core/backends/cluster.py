@@ -86,6 +86,13 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
                 for copy in others:
                     copy.assign(first.read_value())
 
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        """Gives all workers the first replica's value; TensorFlow's own sends nothing."""
+        if distributed.is_tensor_like(tensor):
+            if tf.executing_eagerly() or functions.static_value(tensor) is None:
+                tensor = self.chiefs_value(tensor)
+        return super()._broadcast_to(tensor, destinations)
+
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
         """Reduces a tensor over the workers where it is that of each worker's only replica.
 

@@ -8,7 +8,7 @@ TensorFlow's ``MultiWorkerMirroredStrategy`` adds over the workers.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -108,6 +108,10 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
     # Reductions.
 
     def over_hosts(self, reduce_op: Any, values: list[Any]) -> list[Any]:
+        """See the base class."""
+        return self.over_workers(reduce_op, values)
+
+    def over_workers(self, reduce_op: Any, values: Sequence[Any]) -> list[Any]:
         """See the base class.
 
         Raises:
@@ -127,14 +131,13 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
                     "TensorFlow's collectives add numbers",
                     "tf.cast(value, tf.int32) in the replica function",
                 )
-        return self.over_workers(reduce_op, values)
+        return clusters.WorkerExtended.over_workers(self, reduce_op, values)
 
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """Gives all hosts the first one's value where replicas may have values of their own."""
         if distributed.is_tensor_like(tensor) and not merge.is_known_equal(tensor):
             with self.place():
-                own = tensor if tasks.own().is_chief else tf.zeros_like(tensor)
-                [tensor] = self.over_hosts(tf.distribute.ReduceOp.SUM, [own])
+                tensor = self.chiefs_value(tensor)
         return super()._broadcast_to(tensor, destinations)
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
