@@ -181,6 +181,7 @@ def test_batch_normalization_as_slim_and_the_tpu_trainers_have_it(script, capfd)
     np.testing.assert_allclose(np.array(found, float), expected, atol=1e-3)
 
 
+@pytest.mark.skipif(keras_packages.is_keras_3(), reason="Keras 3 has another Dense")
 def test_a_dense_layer_is_told_its_units_when_it_is_built(script, capfd):
     path = script("""
         import tensorflow as tf
