@@ -111,7 +111,10 @@ TOGETHER = (
     START
     + """
 with strategy.scope():
-    normalize = tf.keras.layers.experimental.SyncBatchNormalization(momentum=0.5)
+    if hasattr(tf.keras.layers, "experimental"):
+        normalize = tf.keras.layers.experimental.SyncBatchNormalization(momentum=0.5)
+    else:  # Keras 3
+        normalize = tf.keras.layers.BatchNormalization(momentum=0.5, synchronized=True)
     dense = tf.keras.layers.Dense(1, kernel_initializer="zeros")
     start = tf.Variable(np.random.rand(5))  # np.random has no seed
     optimizer = tf.keras.optimizers.Adam(0.05)
