@@ -165,6 +165,7 @@ def _texts(folder, random):
             id=str(i),
             question=_sentence(random, 4) + "?",
             answers=[dict(text=answer, answer_start=context.index(answer))],
+            is_impossible=False,
         )
         paragraphs.append(dict(context=context, qas=[asked]))
     _tasks(folder, random)
