@@ -98,7 +98,8 @@ TEXT = {
         "google-research/albert",
         "2020-06-01",
         "run_race.py",
-        ALBERT + "--task_name=race --max_qa_length=24",
+        ALBERT + "--task_name=race --max_qa_length=24 --train_file={out}/train "
+        "--eval_file={out}/eval --predict_file={out}/predict",
     ),
     "ALBERT, modeling_test": _program("google-research/albert", "2020-06-01", "modeling_test.py"),
     "RoBERTa zh, pre-training": _program(
