@@ -76,13 +76,18 @@ def _objects(folder, random):
 
 
 def _questions(folder, random):
-    """Questions about passages, answered with yes or no."""
-    lines = []
+    """Questions about passages, answered with yes or no: BoolQ's and BioASQ's."""
+    lines, paragraphs = [], []
     for number in range(32):
         words = ["".join(random.choice(list(LETTERS), 4)) for _ in range(24)]
         row = {"question": " ".join(words[:6]), "passage": " ".join(words[6:])}
         lines.append(json.dumps(dict(row, answer=number % 2 == 0)))
+        answer = dict(answers=["yes", "no"][number % 2], is_impossible=number % 2 == 1)
+        asked = dict(answer, id=str(number), question=row["question"])
+        paragraphs.append(dict(context=row["passage"], qas=[asked]))
     write_text(folder, "boolq.jsonl", "\n".join(lines) + "\n")
+    yesno = dict(version="1.1", data=[dict(title="t", paragraphs=paragraphs)])
+    write_text(folder, "yesno.json", json.dumps(yesno))
 
 
 def _tables(folder, random):

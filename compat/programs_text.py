@@ -57,8 +57,16 @@ ALBERT = (
     "--predict_batch_size=16 --train_step=4 --warmup_step=1 --use_tpu=True --tpu_name=any "
     "--save_checkpoints_steps=4 --iterations_per_loop=2 "
 )
+ALBERT_SQUAD = (
+    SQUAD.replace("bert_config", "albert_config") + " --spm_model_file={data}/spiece.model "
+    "--train_feature_file={out}/train --predict_feature_file={out}/predict "
+    "--predict_feature_left_file={out}/left --save_checkpoints_steps=4"
+)
 LCQMC = COLA.replace("{data}/cola", "{data}/lcqmc")
 TNEWS = COLA.replace("cola", "tnews")
+STS = COLA.replace("=cola", "=sts").replace("/cola", "/biosses").replace("predict", "test") + (
+    " --init_checkpoint={data}/bert-model/model.ckpt"
+)
 #: It drives the queues of a TPU's infeed and outfeed itself.
 _OWN = "a TPU: it has a TPUEstimator of its own"
 
@@ -100,6 +108,12 @@ TEXT = {
         "run_race.py",
         ALBERT + "--task_name=race --max_qa_length=24 --train_file={out}/train "
         "--eval_file={out}/eval --predict_file={out}/predict",
+    ),
+    "ALBERT, run_squad_v1": _program(
+        "google-research/albert", "2020-06-01", "run_squad_v1.py", ALBERT_SQUAD
+    ),
+    "ALBERT, run_squad_v2": _program(
+        "google-research/albert", "2020-06-01", "run_squad_v2.py", ALBERT_SQUAD
     ),
     "ALBERT, modeling_test": _program("google-research/albert", "2020-06-01", "modeling_test.py"),
     "RoBERTa zh, pre-training": _program(
@@ -267,6 +281,9 @@ TEXT = {
         "bluebert/run_bluebert_multi_labels.py",
         COLA.replace("cola", "hoc") + " --num_classes=20 --num_aspects=10 --aspect_value_list=0,1",
     ),
+    "BlueBERT, sts": _program(
+        "ncbi-nlp/bluebert", "2020-06-01", "bluebert/run_bluebert_sts.py", STS
+    ),
     "BlueBERT, pre-training": _program(
         "ncbi-nlp/bluebert",
         "2020-06-01",
@@ -275,6 +292,15 @@ TEXT = {
     ),
     "BioASQ-BioBERT, run_factoid": _program(
         "dmis-lab/bioasq-biobert", "2020-06-01", "run_factoid.py", SQUAD
+    ),
+    "BioASQ-BioBERT, run_yesno": _program(
+        "dmis-lab/bioasq-biobert",
+        "2020-06-01",
+        "run_yesno.py",
+        SQUAD.replace("squad.json", "yesno.json"),
+    ),
+    "BioASQ-BioBERT, run_list": _program(
+        "dmis-lab/bioasq-biobert", "2020-06-01", "run_list.py", SQUAD
     ),
     "BERT as a language model": _program(
         "xu-song/bert-as-language-model",
