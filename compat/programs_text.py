@@ -58,7 +58,7 @@ ALBERT = (
     "--save_checkpoints_steps=4 --iterations_per_loop=2 "
 )
 ALBERT_SQUAD = (
-    SQUAD.replace("bert_config", "albert_config") + " --spm_model_file={data}/spiece.model "
+    SQUAD.replace("bert_config", "albert_config") + " --spm_model_file={data}/albert.model "
     "--train_feature_file={out}/train --predict_feature_file={out}/predict "
     "--predict_feature_left_file={out}/left --save_checkpoints_steps=4"
 )
