@@ -165,6 +165,7 @@ def _texts(folder, random):
             id=str(i),
             question=_sentence(random, 4) + "?",
             answers=[dict(text=answer, answer_start=context.index(answer))],
+            is_impossible=False,
         )
         paragraphs.append(dict(context=context, qas=[asked]))
     _tasks(folder, random)
@@ -301,19 +302,23 @@ def _checkpoint(path, random):
 
 
 def _sentencepiece(folder):
-    """XLNet's model of pieces."""
+    """XLNet's model of pieces, and ALBERT's."""
     try:
         import sentencepiece
     except ImportError:
         return
-    sentencepiece.SentencePieceTrainer.train(
-        input=os.path.join(folder, "text/one.txt"),
-        model_prefix=os.path.join(folder, "spiece"),
-        vocab_size=200,
-        control_symbols="<cls>,<sep>,<pad>,<mask>,<eod>",
-        user_defined_symbols="<eop>",
-        minloglevel=2,
-    )
+    for name, symbols, special in (
+        ("spiece", "<cls>,<sep>,<pad>,<mask>,<eod>", "<eop>"),
+        ("albert", "[CLS],[SEP],[MASK]", "(,)"),
+    ):
+        sentencepiece.SentencePieceTrainer.train(
+            input=os.path.join(folder, "text/one.txt"),
+            model_prefix=os.path.join(folder, name),
+            vocab_size=200,
+            control_symbols=symbols,
+            user_defined_symbols=special,
+            minloglevel=2,
+        )
 
 
 def _keras(home, random):

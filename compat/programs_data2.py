@@ -9,7 +9,7 @@ import os
 
 import numpy as np
 
-from compat.programs_data import CONFIG, LETTERS, write_records, write_text
+from compat.programs_data import CONFIG, ELECTRA, LETTERS, write_records, write_text
 
 #: How many examples a split of a data set has.
 SPLITS = {
@@ -17,6 +17,8 @@ SPLITS = {
     "cifar10": {"train": 512, "test": 128},
     "glue/sst2": {"train": 64, "validation": 32},
 }
+#: What ELECTRA's pre-training is told and its fine-tuning does not know.
+PRETRAINED = ("num_train_steps", "num_warmup_steps", "num_eval_steps")
 
 
 def make(folder):
@@ -27,6 +29,8 @@ def make(folder):
     _questions(folder, random)
     _positions(folder, random)
     _transformers(os.path.join(folder, "hf"))
+    _tables(folder, np.random.RandomState(2))
+    _electra(folder)
     for name, splits in SPLITS.items():
         _dataset(os.path.join(folder, "tensorflow_datasets"), name, splits, random)
 
@@ -72,13 +76,60 @@ def _objects(folder, random):
 
 
 def _questions(folder, random):
-    """Questions about passages, answered with yes or no."""
-    lines = []
+    """Questions about passages, answered with yes or no: BoolQ's and BioASQ's."""
+    lines, paragraphs = [], []
     for number in range(32):
         words = ["".join(random.choice(list(LETTERS), 4)) for _ in range(24)]
         row = {"question": " ".join(words[:6]), "passage": " ".join(words[6:])}
         lines.append(json.dumps(dict(row, answer=number % 2 == 0)))
+        answer = dict(answers=["yes", "no"][number % 2], is_impossible=number % 2 == 1)
+        asked = dict(answer, id=str(number), question=row["question"])
+        paragraphs.append(dict(context=row["passage"], qas=[asked]))
     write_text(folder, "boolq.jsonl", "\n".join(lines) + "\n")
+    yesno = dict(version="1.1", data=[dict(title="t", paragraphs=paragraphs)])
+    write_text(folder, "yesno.json", json.dumps(yesno))
+
+
+def _tables(folder, random):
+    """Tables of GLUE's, CLUE's and BLUE's tasks, and exams with four answers to a question."""
+
+    def sentence(words=6):
+        return " ".join("".join(random.choice(list(LETTERS), 4)) for _ in range(words))
+
+    kinds = ["CPR:3", "CPR:4", "CPR:9", "false"]
+    for part in ("train", "dev", "test"):
+        table = ["%s\t%d" % (sentence(), i % 2) for i in range(64)]
+        head = "sentence\tlabel\n"
+        if part == "test":
+            table, head = ["%d\t%s" % (i, sentence()) for i in range(32)], "index\tsentence\n"
+        for place in ("SST-2", "electra/finetuning_data/sst"):
+            write_text(folder, "%s/%s.tsv" % (place, part), head + "\n".join(table) + "\n")
+        news = [dict(id=i, sentence=sentence(), label=str(100 + i % 5)) for i in range(64)]
+        write_text(folder, "tnews/%s.json" % part, "\n".join(map(json.dumps, news)) + "\n")
+        pairs = ["%d\t%s\t%s\t%.1f" % (i, sentence(), sentence(), i % 6) for i in range(64)]
+        write_text(folder, "biosses/%s.tsv" % part, "\n".join(["head"] + pairs) + "\n")
+        table = ["%d\t%s\t%s" % (i, sentence(), kinds[i % 4]) for i in range(64)]
+        write_text(folder, "chemprot/%s.tsv" % part, "\n".join(["head"] + table) + "\n")
+        aspects = [",".join("%d_%d" % (a, (a + i) % 2) for a in range(10)) for i in range(64)]
+        table = ["%s\t%s" % (labels, sentence()) for labels in aspects]
+        write_text(folder, "hoc/%s.tsv" % part, "\n".join(["head"] + table) + "\n")
+        for level in ("middle", "high"):
+            exam = dict(
+                id=level,
+                article=sentence(20),
+                questions=[sentence(3) + " _" for _ in range(16)],
+                options=[[sentence(2) for _ in range(4)] for _ in range(16)],
+                answers=["ABCD"[number % 4] for number in range(16)],
+            )
+            write_text(folder, "RACE/%s/%s/all.txt" % (part, level), json.dumps(exam) + "\n")
+
+
+def _electra(folder):
+    """What ELECTRA's fine-tuning is told: the pre-training's words, as far as it knows them."""
+    told = {name: value for name, value in ELECTRA.items() if name not in PRETRAINED}
+    told.update(task_names=["sst"], num_train_epochs=1.0, init_checkpoint=None)
+    told.update(vocab_file=os.path.join(folder, "vocabulary.txt"), predict_batch_size=16)
+    write_text(folder, "electra/tuned.json", json.dumps(told))
 
 
 def _positions(folder, random):

@@ -40,13 +40,36 @@ XLNET_TASK = (
     "--do_eval=True --train_batch_size=16 --eval_batch_size=16 --use_tpu=True --tpu=any "
     "--num_core_per_host=8 --iterations=2 --save_steps=4 --warmup_steps=1 --uncased=True "
 )
+XLNET_SQUAD = (
+    "--model_config_path={data}/xlnet.json --spiece_model_file={data}/spiece.model "
+    "--output_dir={out}/records --model_dir={out}/model --predict_dir={out}/predicted "
+    "--train_file={data}/squad.json --predict_file={data}/squad.json --uncased=True "
+    "--max_seq_length=64 --max_query_length=16 --doc_stride=32 "
+)
 GROVER = (
     "--config_file={data}/grover.json --input_file={data}/grover.tfrecord "
     "--output_dir={out}/model --max_seq_length=32 --train_batch_size=16 --use_tpu=True "
     "--tpu_name=any --save_checkpoints_steps=4 " + STEPS
 )
+ALBERT = (
+    BERT.replace("bert_config", "albert_config") + "--spm_model_file= --data_dir={data} "
+    "--do_train=true --do_eval=true --do_predict=true --eval_batch_size=16 "
+    "--predict_batch_size=16 --train_step=4 --warmup_step=1 --use_tpu=True --tpu_name=any "
+    "--save_checkpoints_steps=4 --iterations_per_loop=2 "
+)
+ALBERT_SQUAD = (
+    SQUAD.replace("bert_config", "albert_config") + " --spm_model_file={data}/albert.model "
+    "--train_feature_file={out}/train --predict_feature_file={out}/predict "
+    "--predict_feature_left_file={out}/left --save_checkpoints_steps=4"
+)
+LCQMC = COLA.replace("{data}/cola", "{data}/lcqmc")
+TNEWS = COLA.replace("cola", "tnews")
+STS = COLA.replace("=cola", "=sts").replace("/cola", "/biosses").replace("predict", "test") + (
+    " --init_checkpoint={data}/bert-model/model.ckpt"
+)
 #: It drives the queues of a TPU's infeed and outfeed itself.
 _OWN = "a TPU: it has a TPUEstimator of its own"
+_HOOK = "no TPU: its LoggingTensorHook reads a tensor of the cores' steps"
 
 
 TEXT = {
@@ -77,6 +100,22 @@ TEXT = {
         PRETRAIN.replace("bert.tfrecord", "albert.tfrecord")
         + "--albert_config_file={data}/config.json",
     ),
+    "ALBERT, run_classifier": _program(
+        "google-research/albert", "2020-06-01", "run_classifier.py", ALBERT + "--task_name=sst-2"
+    ),
+    "ALBERT, run_race": _program(
+        "google-research/albert",
+        "2020-06-01",
+        "run_race.py",
+        ALBERT + "--task_name=race --max_qa_length=24 --train_file={out}/train "
+        "--eval_file={out}/eval --predict_file={out}/predict",
+    ),
+    "ALBERT, run_squad_v1": _program(
+        "google-research/albert", "2020-06-01", "run_squad_v1.py", ALBERT_SQUAD
+    ),
+    "ALBERT, run_squad_v2": _program(
+        "google-research/albert", "2020-06-01", "run_squad_v2.py", ALBERT_SQUAD
+    ),
     "ALBERT, modeling_test": _program("google-research/albert", "2020-06-01", "modeling_test.py"),
     "RoBERTa zh, pre-training": _program(
         "brightmart/roberta_zh",
@@ -90,6 +129,15 @@ TEXT = {
         "run_pretraining.py",
         PRETRAIN + "--bert_config_file={data}/config.json",
     ),
+    "RoBERTa zh, run_classifier": _program(
+        "brightmart/roberta_zh",
+        "2020-01-01",
+        "run_classifier.py",
+        LCQMC.replace("=cola", "=lcqmc_pair"),
+    ),
+    "ALBERT zh, run_classifier": _program(
+        "brightmart/albert_zh", "2020-01-01", "run_classifier.py", LCQMC.replace("=cola", "=lcqmc")
+    ),
     "ELECTRA, pre-training": _program(
         "google-research/electra",
         "2020-06-01",
@@ -98,6 +146,12 @@ TEXT = {
         "--output-dir {out}/pretrain_tfrecords "
         "--max-seq-length 64 ;; --data-dir {out} --model-name tiny "
         "--hparams {data}/electra.json",
+    ),
+    "ELECTRA, run_finetuning": _program(
+        "google-research/electra",
+        "2020-06-01",
+        "run_finetuning.py",
+        "--data-dir {data}/electra --model-name tiny --hparams {data}/electra/tuned.json",
     ),
     "XLNet, pre-training": _program(
         "zihangdai/xlnet",
@@ -112,6 +166,20 @@ TEXT = {
         "2019-12-16",
         "run_classifier.py",
         XLNET_TASK + "--task_name=yelp5 --data_dir={data}/yelp --train_steps=4",
+    ),
+    "XLNet, run_race": _program(
+        "zihangdai/xlnet",
+        "2019-12-16",
+        "run_race.py",
+        XLNET_TASK + "--data_dir={data}/RACE --max_qa_length=24 --train_steps=4",
+    ),
+    "XLNet, run_squad": _program(
+        "zihangdai/xlnet",
+        "2019-12-16",
+        "run_squad.py ;; run_squad.py",
+        XLNET_SQUAD + "--do_prepro=True ;; " + XLNET_SQUAD + "--do_train=True --do_predict=True "
+        "--train_batch_size=16 --predict_batch_size=16 --train_steps=4 --use_tpu=True --tpu=any "
+        "--num_core_per_host=8 --iterations=2 --save_steps=4 --warmup_steps=1",
     ),
     "Transformer-XL, enwik8": _program(
         "kimiyoung/transformer-xl",
@@ -139,6 +207,17 @@ TEXT = {
         "--num_core_per_host=8 --seq_len=32 --num_predict=5 --train_steps=4 --iterations=2 "
         "--save_steps=4 --tpu=any",
     ),
+    "Funnel-Transformer, classifier": _program(
+        "laiguokun/Funnel-Transformer",
+        "2020-06-08",
+        "tensorflow/classifier.py",
+        "--tokenizer_path={data}/funnel.txt --data_dir={data}/cola --task_name=cola "
+        "--output_dir={out}/records --model_dir={out}/model --do_train=True --do_eval=True "
+        "--do_submit=True --train_batch_size=16 --eval_batch_size=16 --predict_batch_size=16 "
+        "--max_seq_length=32 --block_size=1_1 --d_model=16 --d_embed=16 --n_head=2 --d_head=8 "
+        "--d_inner=32 --use_tpu=True --tpu=any --num_core_per_host=8 --train_steps=4 "
+        "--iterations=2 --save_steps=4",
+    ),
     "Grover, lm/train": _program("rowanz/grover", "2020-06-01", "lm/train.py", GROVER),
     "GPT2-ML, train_tpu": _program("imcaspar/gpt2-ml", "2021-02-01", "train/train_tpu.py", GROVER),
     "GPT2 on TPUs": _program(
@@ -158,6 +237,7 @@ TEXT = {
         needs="Python 2: it asks for `long`",
     ),
     "BioBERT, run_re": _program("dmis-lab/biobert", "2020-06-01", "run_re.py", COLA),
+    "BioBERT, run_qa": _program("dmis-lab/biobert", "2020-06-01", "run_qa.py", SQUAD),
     "BioBERT, pre-training": _program(
         "dmis-lab/biobert",
         "2020-06-01",
@@ -184,6 +264,27 @@ TEXT = {
         "baselines/models/albert/run_pretraining.py",
         PRETRAIN + "--bert_config_file={data}/config.json",
     ),
+    "CLUE, BERT run_classifier": _program(
+        "CLUEbenchmark/CLUE", "2020-12-01", "baselines/models/bert/run_classifier.py", TNEWS
+    ),
+    "CLUE, ALBERT run_classifier": _program(
+        "CLUEbenchmark/CLUE", "2020-12-01", "baselines/models/albert/run_classifier.py", TNEWS
+    ),
+    "BlueBERT, run_bluebert": _program(
+        "ncbi-nlp/bluebert",
+        "2020-06-01",
+        "bluebert/run_bluebert.py",
+        COLA.replace("cola", "chemprot"),
+    ),
+    "BlueBERT, multi_labels": _program(
+        "ncbi-nlp/bluebert",
+        "2020-06-01",
+        "bluebert/run_bluebert_multi_labels.py",
+        COLA.replace("cola", "hoc") + " --num_classes=20 --num_aspects=10 --aspect_value_list=0,1",
+    ),
+    "BlueBERT, sts": _program(
+        "ncbi-nlp/bluebert", "2020-06-01", "bluebert/run_bluebert_sts.py", STS
+    ),
     "BlueBERT, pre-training": _program(
         "ncbi-nlp/bluebert",
         "2020-06-01",
@@ -192,6 +293,22 @@ TEXT = {
     ),
     "BioASQ-BioBERT, run_factoid": _program(
         "dmis-lab/bioasq-biobert", "2020-06-01", "run_factoid.py", SQUAD
+    ),
+    "BioASQ-BioBERT, run_yesno": _program(
+        "dmis-lab/bioasq-biobert",
+        "2020-06-01",
+        "run_yesno.py",
+        SQUAD.replace("squad.json", "yesno.json"),
+        not_for="1.15 2.2 2.15 2.21",
+        needs=_HOOK,
+    ),
+    "BioASQ-BioBERT, run_list": _program(
+        "dmis-lab/bioasq-biobert",
+        "2020-06-01",
+        "run_list.py",
+        SQUAD,
+        not_for="1.15 2.2 2.15 2.21",
+        needs=_HOOK,
     ),
     "BERT as a language model": _program(
         "xu-song/bert-as-language-model",
