@@ -39,8 +39,8 @@ TensorFlow traces a function that makes variables twice.
 
 Before 2.4 TensorFlow's own replicas are traced one by one, and so are the virtual ones outside of
 `run_steps_on_dataset` and Estimators. Keras' ResNet50 (64 x 64, global batch 32, a custom loop on
-2.2.3, 2026-11-28) took 64.5 CPU seconds for its first step on eight virtual cores, 7.6 times the 8.5
-of one device, and for a later step 3.90 beside 3.82: eight traces in place of one.
+2.2.3, 2026-11-28) took 64.5 CPU seconds for its first step on eight virtual cores, 7.6 times the
+8.5 of one device, and for a later step 3.90 beside 3.82: eight traces in place of one.
 
 %s
 %s
