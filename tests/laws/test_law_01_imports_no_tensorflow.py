@@ -73,7 +73,7 @@ CODES = dict(
         (
             "tpudist migrate",
             "from tpudist import cli\n"
-            "cli.main(['migrate', 'examples', '--to', 'latest', '--jobs', '1'])\n",
+            "cli.main(['migrate', 'examples', '--to', 'latest'])\n",
         )
     ]
 )

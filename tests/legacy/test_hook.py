@@ -224,11 +224,10 @@ def test_the_package_of_the_estimator_leads_to_ours(folder):
 
 
 def test_what_tpudist_has_not_of_that_package_is_its_own(folder):
-    natively = None
     try:
         from tensorflow_estimator.python.estimator import util as natively
     except ImportError:
-        pass
+        natively = None
     source = """
         try:
             from tensorflow_estimator.python.estimator import util

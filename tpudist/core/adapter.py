@@ -181,7 +181,7 @@ def concatenated(strategy: Strategy, tensors: Sequence[tf.Tensor]) -> tf.Tensor:
 
 
 def meet(strategy: Strategy) -> None:
-    """Waits until all processes that train with this strategy have come here."""
+    """Waits until all workers of the strategy have made this call."""
     backend_of(strategy).meet()
 
 

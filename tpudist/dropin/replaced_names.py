@@ -16,7 +16,7 @@ _ABSENT = object()
 
 
 class Replaced(NamedTuple):
-    """A name that the program set or deleted: what it was before, and the modules that had it."""
+    """What a name was before the program set or deleted it, and which modules had it."""
 
     original: Any
     modules: list[types.ModuleType]

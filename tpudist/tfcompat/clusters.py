@@ -120,8 +120,8 @@ class WorkerExtended(CollectiveExtended):
             gathered.set_shape(shape)
         return gathered
 
-    def value_of_the_chief(self, device: str, arguments: dict[str, Any]) -> Any:
-        """A function that gives the initial value which the chief sends to the other workers.
+    def chiefs_initial_value(self, device: str, arguments: dict[str, Any]) -> Any:
+        """Returns a function that gives a variable's initial value, which the chief sends to all.
 
         Args:
           device: of the variable.

@@ -51,7 +51,7 @@ class LocatedGraph(functions.FuncGraph):
 
     @property
     def _py_funcs_used_in_graph(self) -> list[Any]:
-        """The list by which TensorFlow keeps what ``py_func`` calls, of the graph around all.
+        """Keeps the functions that ``py_func`` calls alive: a list of the outermost graph.
 
         1.14 and 1.15 would have a list of the innermost graph, which ends before its ops do.
         """

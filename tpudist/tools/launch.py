@@ -131,7 +131,7 @@ def _tpu(cores: str | None) -> str:
 
 
 def configurations(hosts: Sequence[str], port: int | None) -> list[str]:
-    """The TF_CONFIG of each worker.
+    """Returns what TF_CONFIG is on each worker, in the order of the hosts.
 
     Args:
       hosts: their names.

@@ -172,11 +172,6 @@ def test_json(tree, capsys):
     assert file["left"][0]["line"] == 4 and file["left"][0]["column"] == 1
 
 
-def test_command_lines_with_jobs_stay_right(tree):
-    assert migrate(tree, "--to", "2.2", "--write", "--jobs", "2") == 0
-    assert "s.run(fn)" in (tree / "a.py").read_text()
-
-
 def test_a_fault_in_a_rule_does_not_stop_the_run(tree, monkeypatch, capsys):
     from tpudist.tools.migrate.use import Use
 

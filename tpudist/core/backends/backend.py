@@ -104,7 +104,7 @@ class Backend(abc.ABC):
         return tensors[0] if len(tensors) == 1 else tf.concat(list(tensors), axis=0)
 
     def meet(self) -> None:
-        """Waits until all processes that train have come here; at once where there is one."""
+        """Waits until all workers have made this call; a single process does not wait."""
         return
 
     @abc.abstractmethod

@@ -87,7 +87,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
                     copy.assign(first.read_value())
 
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
-        """Gives all workers the first replica's value; TensorFlow's own sends nothing."""
+        """Sends the chief's tensor to all workers; TensorFlow's method stays within a worker."""
         if distributed.is_tensor_like(tensor):
             if tf.executing_eagerly() or functions.static_value(tensor) is None:
                 tensor = self.chiefs_value(tensor)
@@ -202,6 +202,6 @@ class OwnInput(Backend):
 
 
 class ClusterBackend(OwnInput, MirroredBackend):
-    """TensorFlow's mirrored strategy of several workers, of which this process is one."""
+    """The backend of one worker of a cluster whose cores are devices."""
 
     __slots__ = ()

@@ -46,7 +46,7 @@ class ReplicaCheck:
             self._variables.append(weakref.ref(variable))
 
     def after_step(self) -> None:
-        """Counts a step, and compares the variables after the first one and every N-th.
+        """Compares the variables after the first step, and after every N-th.
 
         Context: cross-replica; a ``tf.function``, whose every call is a step, or eager.
 

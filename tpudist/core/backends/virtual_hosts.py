@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class HostsExtended(VirtualExtended, clusters.WorkerExtended):
-    """``VirtualExtended`` of one host's cores, whose sums are added over all hosts.
+    """The ``StrategyExtended`` of a worker: computes one host's virtual cores, adds over all hosts.
 
     Args:
       strategy: the container strategy.
@@ -81,7 +81,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
 
         def create(**kwargs: Any) -> Any:
             if not made:  # further copies start with the value of the first
-                kwargs["initial_value"] = self.value_of_the_chief(self.real_device, kwargs)
+                kwargs["initial_value"] = self.chiefs_initial_value(self.real_device, kwargs)
             made.append(next_creator(**kwargs))
             return made[-1]
 
@@ -177,7 +177,7 @@ def _differs_per_replica(value: Any) -> bool:
 
 
 class HostsBackend(devices_of_workers.OwnInput, VirtualBackend):
-    """Virtual cores of several workers, of which this process is one."""
+    """The backend of one worker of a cluster that computes the virtual cores of one host."""
 
     __slots__ = ()
 

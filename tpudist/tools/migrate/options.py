@@ -66,5 +66,3 @@ def _add_output(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--report", choices=("html", "json"), help="print a report of everything on standard output"
     )
-    told = "changes nothing: one process reads all files"
-    verb.add_argument("--jobs", type=int, metavar="N", help=told)

@@ -74,10 +74,8 @@ def _search(pending: list[Any]) -> str | None:
             return "it can reach more than %d objects" % _MAX_OBJECTS
         if isinstance(thing, types.FunctionType) and not _is_library(thing.__code__.co_filename):
             for line, what in _asks(thing, thing.__code__):
-                return "%s:%d: %s %s" % (
-                    *(thing.__code__.co_filename, line),
-                    *(thing.__name__, what),
-                )
+                file, name = thing.__code__.co_filename, thing.__name__
+                return "%s:%d: %s %s" % (file, line, name, what)
         pending += _reached(thing)
     return None
 

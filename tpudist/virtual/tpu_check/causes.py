@@ -229,7 +229,7 @@ def _is_outside(op: Operation) -> bool:
 
 
 def _is_an_assertion_in_a_graph(op: Operation) -> bool:
-    """Whether an op was built by ``tf.test.TestCase`` in a program that builds a graph."""
+    """Whether an op is an assertion of ``tf.test.TestCase``, and the program builds a graph."""
     if op.type != "PyFunc" or not graphs.is_made_in(op, "framework/test_util.py"):
         return False
     return not graphs.executing_eagerly_outside_functions()

@@ -125,7 +125,7 @@ class CodeBase:
         return found
 
     def drop(self, path: str) -> None:
-        """Has a file be parsed anew when it is asked for, as are those asked for long ago."""
+        """Forgets a file, which is parsed again when it is needed, and those unused for longest."""
         self._modules.pop(path, None)
         kept = 0
         for other, module in list(self._modules.items())[::-1]:

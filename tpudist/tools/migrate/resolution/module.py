@@ -156,7 +156,7 @@ class Module:
         return self._scopes.outermost
 
     def references(self, scope: scopes.Scope, name: str) -> list[Any]:
-        """The nodes that read a name of a scope: Names, and annotations written as strings."""
+        """Returns the nodes that read a name of a scope: names, and annotations in strings."""
         return self._references.get((scope.owner(name), name), [])
 
     @functools.cached_property
