@@ -72,8 +72,7 @@ CODES = dict(
     + [
         (
             "tpudist migrate",
-            "from tpudist import cli\n"
-            "cli.main(['migrate', 'examples', '--to', 'latest'])\n",
+            "from tpudist import cli\ncli.main(['migrate', 'examples', '--to', 'latest'])\n",
         )
     ]
 )
