@@ -276,12 +276,18 @@ def adds_between(kind: str) -> Any:
     )
 
 
-def reduce_plain(extended: Extended, reduce_op: Any, value: Any, destinations: Any) -> Any:
-    """Reduces a value that is the same in every replica (a constant, say).
+def reduce_plain(
+    extended: Extended, reduce_op: Any, value: Any, destinations: Any, *options: Any
+) -> Any:
+    """Reduces a nest leaf by leaf, or a value that is the same in every replica (a constant, say).
 
     Raises:
       CollectiveError: it is a sum, of something else than 0, over several replicas.
     """
+    if nests.is_nested(value):  # v.assign([a, b]) in a replica asks for it
+        return nests.map_structure(
+            lambda leaf: extended._reduce_to(reduce_op, leaf, destinations, *options), value
+        )
     try:
         if versions.BY_DEVICE:
             return distributed_before_2_2.reduce_plain(extended, reduce_op, value, destinations)

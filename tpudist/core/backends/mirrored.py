@@ -111,7 +111,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
         """Reduces a plain value too."""
         if not distributed.is_distributed(value):
-            return distributed.reduce_plain(self, reduce_op, value, destinations)
+            return distributed.reduce_plain(self, reduce_op, value, destinations, *options)
         if reduce_op == tf.distribute.ReduceOp.SUM:
             value = self._as_tensors(value)
         return super()._reduce_to(reduce_op, value, destinations, *options)
