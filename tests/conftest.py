@@ -18,11 +18,6 @@ for _name in ("TPUDIST_TPU", "TPUDIST_ALLOW_EAGER_RUN", "TPUDIST_DEVICE"):
 if os.environ.get("TPUDIST_TEST_DEVICE"):  # see tests/gpu
     os.environ["TPUDIST_DEVICE"] = os.environ["TPUDIST_TEST_DEVICE"]
 
-if cores.KIND == "cpus":  # a process divides its CPU once
-    from tpudist.tfcompat import devices
-
-    devices.provided("CPU", 8)
-
 # What a TPU would refuse is told where a test asks for it.
 os.environ.setdefault(machine.TPU_CHECK, "off")
 
@@ -75,13 +70,27 @@ def pytest_collection_modifyitems(config, items):
     from tpudist.tools.doctor import environment, releases
 
     found, _ = environment.installed()
-    minors = [releases.minor(found[name]) for name in machine.TENSORFLOWS if name in found]
-    kinds = [cores.KIND] if cores.KIND else []
+    lists = [releases.minor(found[name]) for name in machine.TENSORFLOWS if name in found][:1]
+    if cores.KIND:
+        lists += [cores.KIND] + [cores.KIND + "-" + minor for minor in lists]
     differences.apply(
-        [entry for name in minors[:1] + kinds for entry in differences.read(name)],
+        [entry for name in lists for entry in differences.read(name)],
         items,
         whole_files=not any("::" in argument for argument in config.args),
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cpu_divided():
+    """Divides the CPU into 8 for all tests: a process does it once.
+
+    TensorFlow 1.15 cannot call branches of functions on such CPUs if its TensorFlow 2 behaviour
+    was switched on afterwards; modules of tests do that when they are collected.
+    """
+    if cores.KIND == "cpus":
+        from tpudist.tfcompat import devices
+
+        devices.provided("CPU", 8)
 
 
 @pytest.fixture(autouse=True)

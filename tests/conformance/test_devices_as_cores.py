@@ -41,7 +41,7 @@ strategy = tf.contrib.distribute.TPUStrategy(resolver, steps_per_run=1)
 
 def tower(i):
     with tf.device("/device:TPU:3"):
-        four = tf.constant(4.0)
+        four = tf.constant(4.0, name="four")
     return four * tf.cast(i, tf.float32)
 
 
@@ -49,7 +49,7 @@ with tf.Graph().as_default(), strategy.scope():
     towers = strategy.unwrap(strategy.call_for_each_tower(tower, strategy.worker_device_index))
     with tf.Session(config=tf.ConfigProto()) as session:
         print([float(each) for each in session.run(towers)])
-        print(towers[0].graph.get_operation_by_name("Const").device)
+        print(towers[0].graph.get_operation_by_name("four").device)
 """
     )
     done = running.python("-m", "tpudist", "run", "--tpu", "cpus:4", str(script), cwd=running.ROOT)

@@ -4,9 +4,19 @@ import pytest
 import tensorflow as tf
 
 from tests.contrib.harness import close, strategy_of, tf1
+from tests.helpers import cores
 from tpudist import errors
+from tpudist.tfcompat import versions
 
 TOWERS = 3
+
+#: On devices, variables and what updates give are TensorFlow's own.
+without_get = pytest.mark.xfail(
+    cores.KIND != "" and not versions.BY_DEVICE,
+    raises=AttributeError,
+    reason="since 2.2 they have no get()",
+    strict=True,
+)
 
 
 def tower():
@@ -54,7 +64,13 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(VALUES))
+OF_VARIABLES = [kind for kind in VALUES if "variable" in kind or kind == "an update"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[without_get] if k in OF_VARIABLES else []) for k in sorted(VALUES)],
+)
 def test_each_device_has_its_component(mode, kind):
     make, expected = VALUES[kind]
     distribution = strategy_of(TOWERS)
@@ -64,6 +80,7 @@ def test_each_device_has_its_component(mode, kind):
         close(mode.run([tf.identity(part) for part in parts]), expected)
 
 
+@without_get
 def test_in_a_merge_and_in_a_tower(mode):
     distribution = strategy_of(TOWERS)
     devices = list(distribution.worker_devices)
@@ -80,7 +97,7 @@ def test_in_a_merge_and_in_a_tower(mode):
         made = variable()
         sums, second = distribution.call_for_each_tower(both, 0.0)
         close(mode.run(distribution.unwrap(sums)), [6.0, 7.0, 8.0])
-        close(mode.run(distribution.unwrap(second)), [2.0])
+        assert set(mode.run(distribution.unwrap(second))) == {2.0}
 
 
 def test_a_device_that_is_none_of_the_towers(mode):

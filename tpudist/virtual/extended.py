@@ -224,14 +224,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
 
     def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Any:
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
-        count = len(self.worker_devices)
-        parts = (
-            distributed.components(value) if distributed.is_distributed(value) else [value] * count
-        )
-        with self.place():
-            return reductions.combine_along(
-                reduce_op, [tf.convert_to_tensor(part) for part in parts], axis, self.over_hosts
-            )
+        return reductions.along(self, reduce_op, value, axis)
 
     def _batch_reduce_to(
         self,

@@ -47,6 +47,15 @@ def combine(reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "") -> Any:
     return total
 
 
+def along(extended: Extended, reduce_op: Any, value: Any, axis: Any) -> Any:
+    """Reduces over the replicas of all hosts and along `axis`; a plain value is that of each."""
+    count = len(extended.worker_devices)
+    parts = distributed.components(value) if distributed.is_distributed(value) else [value] * count
+    with extended.place():
+        tensors = [tf.convert_to_tensor(part) for part in parts]
+        return combine_along(reduce_op, tensors, axis, extended.over_hosts)
+
+
 def combine_along(
     reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hosts: Callable[..., Any]
 ) -> Any:

@@ -15,7 +15,7 @@ import tensorflow as tf
 from tpudist.core import base_classes
 from tpudist.core.input import distributed_datasets, per_replica_datasets
 from tpudist.errors import ArgumentError
-from tpudist.tfcompat import distributed, functions
+from tpudist.tfcompat import distributed, functions, nests
 
 if TYPE_CHECKING:
     from tpudist.core.annotations import (
@@ -95,9 +95,12 @@ class Backend(abc.ABC):
             native_reduce = base_classes.native(self.strategy).reduce
             return distributed.reduce_natively(native_reduce, reduce_op, value, axis)
 
-    @abc.abstractmethod
     def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
         """As :meth:`reduce`, and along the dimension `axis` of each component."""
+        reduce_op = distributed.reduce_op(reduce_op)
+        return nests.map_structure(
+            lambda leaf: self.extended.reduce_along(reduce_op, leaf, axis), value
+        )
 
     def concatenated(self, tensors: Sequence[Tensor]) -> Tensor:
         """`tensors`, one for each replica of this process, and those of all others, as one."""

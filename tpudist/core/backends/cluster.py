@@ -86,6 +86,10 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
                 for copy in others:
                     copy.assign(first.read_value())
 
+    def over_hosts(self, reduce_op: Any, values: list[Any]) -> list[Any]:
+        """See the base class."""
+        return self.over_workers(reduce_op, values)
+
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """Sends the chief's tensor to all workers; TensorFlow's method stays within a worker."""
         if distributed.is_tensor_like(tensor):

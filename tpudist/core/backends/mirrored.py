@@ -17,21 +17,12 @@ from tpudist.core import base_classes, step_loops
 from tpudist.core.backends import replica_numbers
 from tpudist.core.backends.backend import Backend
 from tpudist.tfcompat import devices, distributed, functions, values_by_device
-from tpudist.virtual import device_loop, named_slice
+from tpudist.virtual import device_loop, named_slice, reductions
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.trace import dependencies, function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import (
-        Args,
-        Assignment,
-        Fn,
-        Integer,
-        Kwargs,
-        Options,
-        ReduceOp,
-        Strategy,
-    )
+    from tpudist.core.annotations import Args, Assignment, Fn, Integer, Kwargs, Options, Strategy
     from tpudist.virtual.system import VirtualSystem
 
 
@@ -107,6 +98,18 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return super()._experimental_run_steps_on_iterator(
             device_loop.with_effects(fn), iterator, iterations, initial_values
         )
+
+    def place(self) -> Any:
+        """Places ops on the host, where what differs in shape is reduced."""
+        return tf.device(self.host)
+
+    def over_hosts(self, unused_reduce_op: Any, values: list[Any]) -> list[Any]:
+        """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
+        return values
+
+    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Any:
+        """`value` reduced over replicas and along `axis`; see `Strategy`."""
+        return reductions.along(self, reduce_op, value, axis)
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
         """Reduces a plain value too."""
@@ -210,10 +213,6 @@ class MirroredBackend(Backend):
                 graph = tf.compat.v1.get_default_graph()
                 stack.enter_context(graph.device(self.extended.rename_device))
             yield stack.enter_context(base_classes.native(self.strategy).scope())
-
-    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
-        """See the base class."""
-        return self._reduce_natively(reduce_op, value, axis)
 
     def mirror(self, value: Any, copies: int) -> Any:
         """See the base class."""

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tpudist.core import base_classes, step_loops
 from tpudist.core.backends.backend import Backend
 from tpudist.core.input import distributed_datasets
-from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual import reductions
 from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import replicate
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         Integer,
         Kwargs,
         Options,
-        ReduceOp,
     )
     from tpudist.virtual.system import VirtualSystem
 
@@ -71,13 +70,6 @@ class VirtualBackend(Backend):
                 graph = tf.compat.v1.get_default_graph()
                 stack.enter_context(graph.device(self.extended.rename_device))
             yield stack.enter_context(base_classes.native(self.strategy).scope())
-
-    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
-        """See the base class."""
-        reduce_op = distributed.reduce_op(reduce_op)
-        return nests.map_structure(
-            lambda leaf: self.extended.reduce_along(reduce_op, leaf, axis), value
-        )
 
     def mirror(self, value: Any, copies: int) -> Any:
         """See the base class."""
