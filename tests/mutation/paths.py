@@ -9,8 +9,8 @@ import tensorflow as tf
 from tpudist.virtual import extended, reductions
 from tpudist.virtual.replicas import merge, program, segment_calls, uniformity
 from tpudist.virtual.trace import segments
-from tpudist.virtual.variables import splits, stacked_copies
-from tpudist.virtual.vectorize import batching, own_variables
+from tpudist.virtual.variables import splits
+from tpudist.virtual.vectorize import batching
 from tpudist.virtual.vectorize.control_flow import branches, divergent_values
 from tpudist.virtual.vectorize.values import batched_values, optionals
 
@@ -28,10 +28,6 @@ PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/trace/test_effects.
 BATCHED, PROGRAM = (
     "tests/virtual/vectorize/test_batching.py",
     "tests/virtual/replicas/test_program.py",
-)
-ROWS, UNSTACKED = (
-    "tests/virtual/variables/test_stacked_copies.py",
-    "tests/virtual/variables/test_unstacked_copies.py",
 )
 RANDOM, FLOW = (
     "tests/virtual/replicas/test_random_numbers.py",
@@ -79,18 +75,6 @@ def _swapped_sources(was):
         return was(self, tensor, replica if replica == "sum" else last - replica)
 
     return source
-
-
-def _others_reversed(was):
-    def parts(value):
-        first, others = was(value)
-        return first, others[::-1]
-
-    return parts
-
-
-def _next_row(was):
-    return lambda self, index, *args: was(self, index % (len(self) - 1) + 1, *args)
 
 
 def _first_chosen(was):
@@ -160,32 +144,6 @@ MUTANTS = [
     ),
     Mutant("an update for all is lost", splits, "update_once", _forgets, [ONCE]),
     Mutant("variables are not split", splits, "split", _constant(None), [ONCE, VARIABLES]),
-    Mutant("copies do not become rows", splits, "_into_rows", _constant(None), [ROWS]),
-    Mutant(
-        "rows are assigned in another order",
-        own_variables,
-        "_first_and_others",
-        _others_reversed,
-        [ROWS],
-    ),
-    Mutant("a copy reads another row", stacked_copies.StackedCopies, "read", _next_row, [ROWS]),
-    Mutant(
-        "a copy is stored in another row", stacked_copies.StackedCopies, "store", _next_row, [ROWS]
-    ),
-    Mutant(
-        "a copy is unstacked as it was",
-        segment_calls.UnstackedCopies,
-        "load",
-        _constant([]),
-        [UNSTACKED],
-    ),
-    Mutant(
-        "an unstacked copy is lost",
-        segment_calls.UnstackedCopies,
-        "restack",
-        _constant([]),
-        [UNSTACKED],
-    ),
     Mutant(
         "an update of copies is the first one's",
         extended.VirtualExtended,

@@ -174,12 +174,6 @@ def unconverted() -> Iterator[Any]:
         yield
 
 
-def anonymous_name() -> str:
-    """The name of a resource that is another each time that it is made (2.12 and newer)."""
-    name: str = context.anonymous_name()
-    return name
-
-
 def current_device() -> Any:
     """The full name of the current device; ``""`` if there is none."""
     return device_util.current() or ""

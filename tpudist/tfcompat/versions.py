@@ -337,10 +337,6 @@ HAS_ESTIMATOR = not _since("2.16")
 #: Keras makes no metrics of them for TPUs (1.15).
 SYNC_ON_READ_ADDS_ACROSS = _since("1.15")
 
-#: A variable is asked to put itself into a SavedModel, and for the variables that belong
-#: to it there alone (2.12); before, for a map of its handles.
-VARIABLES_EXPORT_THEMSELVES = _since("2.12")
-
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 
 #: ``distribute.distribute_utils``, out of ``distribute.values`` (2.3).

@@ -14,7 +14,7 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, effects
-from tpudist.virtual.vectorize import own_variables, replica_sums, rules
+from tpudist.virtual.vectorize import replica_sums, rules
 from tpudist.virtual.vectorize.control_flow import (
     branches,
     called_functions,
@@ -161,8 +161,6 @@ class BatchedGraph:
 
     def _vectorized(self, op: Operation, inputs: Any) -> tuple[Any, ...]:
         """(batched outputs of `op`, None), or (None, the reason why it cannot be batched)."""
-        if any(isinstance(batched, own_variables.Handles) for batched in inputs):
-            return self._on_stacked_copies(op, inputs), None
         if op.type in _SHAPES:
             outputs = _known_shapes(op, inputs, self.count)
             if outputs:
@@ -177,20 +175,8 @@ class BatchedGraph:
             return outputs, None if outputs else _rule_reason(op, inputs)
         except batched_values.NotBatchable as error:
             return None, str(error)
-        except own_variables.NeedsHandles:
-            raise
         except Exception as error:  # pylint: disable=broad-except
             return None, failure_reason(error)
-
-    def _on_stacked_copies(self, op: Operation, inputs: Any) -> Any:
-        """The batched outputs of `op`, which takes the handles of stacked copies."""
-        if op.type in called_functions.CALLS and graphs.only_reads(op):
-            try:
-                return self._batched_outputs(op, inputs)
-            except batched_values.NotBatchable as error:
-                raise own_variables.NeedsHandles from error
-        outputs, self._ops[op] = own_variables.add_to_stacked(op, inputs)
-        return outputs
 
     def _batched_outputs(self, op: Operation, inputs: Any) -> Any:
         output_sums = [output in self._sums_only for output in op.outputs]
