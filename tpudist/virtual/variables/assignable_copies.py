@@ -49,7 +49,7 @@ def of_replica(variable: Any, index: int) -> Any:
     made = variable._copies.get(index)
     if made is None:
         stored = distributed.components(variable)[0]
-        cls = _class_for(type(stored))
+        cls = _class_for(type(stored))  # type: ignore[arg-type]
         made = variable._copies[index] = cls.__new__(cls)
         object.__setattr__(made, "__dict__", stored.__dict__)
         object.__setattr__(made, "_copy", (variable, index))
