@@ -11,7 +11,6 @@ from tpudist.virtual.replicas import merge, program, segment_calls, uniformity
 from tpudist.virtual.trace import segments
 from tpudist.virtual.variables import splits
 from tpudist.virtual.vectorize import batching
-from tpudist.virtual.vectorize.control_flow import branches, divergent_values
 from tpudist.virtual.vectorize.values import batched_values, optionals
 
 #: What is broken: the owner's attribute and what it becomes, given what it was; and the
@@ -75,14 +74,6 @@ def _swapped_sources(was):
         return was(self, tensor, replica if replica == "sum" else last - replica)
 
     return source
-
-
-def _first_chosen(was):
-    return lambda condition, one, other: one
-
-
-def _swapped(was):
-    return lambda *args: was(*args)[::-1]
 
 
 def _sum_for_mean(was):
@@ -160,20 +151,7 @@ MUTANTS = [
         _constant(None),
         [RANDOM],
     ),
-    Mutant("replicas get the other branch's result", branches, "_of_one_shape", _swapped, [FLOW]),
-    Mutant("replicas go on in a loop they left", divergent_values, "select", _first_chosen, [FLOW]),
-    Mutant("what may fail is done for all", divergent_values, "_is_safe", _constant(True), [FLOW]),
     Mutant("packed values are swapped", optionals.Optionals, "per_replica", _reversed, [FLOW]),
-    Mutant(
-        "those by branch are swapped", optionals.BranchOptionals, "per_replica", _reversed, [FLOW]
-    ),
-    Mutant(
-        "a gradient gets the other branch's values",
-        optionals.BranchOptionals,
-        "of_branch",
-        lambda was: lambda self, index, condition: was(self, -1 - index, condition),
-        [FLOW],
-    ),
 ]
 
 

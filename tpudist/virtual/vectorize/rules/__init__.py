@@ -17,12 +17,10 @@ from tpudist.virtual.vectorize.rules import (  # noqa: F401 (imported to registe
     lists,
     row_sums,
 )
-from tpudist.virtual.vectorize.rules.elementwise import TOTAL
 from tpudist.virtual.vectorize.rules.node import (
     IDENTITIES,
     LINEAR,
     LIST_OPS,
-    MAX_RANKS,
     OPTIONAL_OPS,
     RESHAPES,
     RULES,
@@ -34,13 +32,11 @@ __all__ = [
     "IDENTITIES",
     "LINEAR",
     "LIST_OPS",
-    "MAX_RANKS",
     "OPTIONAL_OPS",
     "RAGGED_KINDS",
     "RESHAPES",
     "RULES",
     "SELECTING",
-    "TOTAL",
     "Node",
     "apply_ragged_rule",
 ]
