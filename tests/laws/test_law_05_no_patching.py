@@ -117,8 +117,6 @@ OBJECTS = {
         "virtual/vectorize/values/batched_values.py",
         "_tensors",
     ): "ours: a copy of a layout gets tensors",
-    ("virtual/vectorize/rules/row_sums.py", "_tpudist_places"): "where conditions hold, in a graph "
-    "of ours, for as long as it is built; nobody else looks there",
     ("virtual/constants.py", "_tpudist_constants"): "the constants of a graph of ours, for as long "
     "as it lives",
     (

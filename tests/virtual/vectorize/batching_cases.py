@@ -102,6 +102,18 @@ def looked_up(keys):
     return _table().lookup(keys)
 
 
+def masked(x):
+    """Rows and elements that a condition picks, how many only the run knows."""
+    return [
+        tf.where(x > 0.5),
+        tf.where(x[0] > 0.5),
+        tf.boolean_mask(x, x[:, 0] > 0.5),
+        tf.boolean_mask(x, x > 0.5),
+        tf.reduce_sum(tf.boolean_mask(x, x[:, 1] > 0.5) * tf.boolean_mask(-x, x[:, 1] > 0.5)),
+        tf.gradients(tf.boolean_mask(x, x[:, 0] > 0.5) ** 2, x)[0],
+    ]
+
+
 CASES = {
     "LookupTableFindV2": lambda x: [
         looked_up(labels(x)) * 2,
@@ -206,14 +218,6 @@ CASES = {
     "Pack": lambda x: [
         tf.stack([x, tf.ones([4, 6])], -1),
         tf.stack([tf.reduce_sum(x), tf.constant(1.0)]),
-    ],
-    "Where": lambda x: [
-        tf.where(x > 0.5),
-        tf.where(x[0] > 0.5),
-        tf.boolean_mask(x, x[:, 0] > 0.5),
-        tf.boolean_mask(x, x > 0.5),
-        tf.reduce_sum(tf.boolean_mask(x, x[:, 1] > 0.5) * tf.boolean_mask(-x, x[:, 1] > 0.5)),
-        tf.gradients(tf.boolean_mask(x, x[:, 0] > 0.5) ** 2, x)[0],
     ],
     "OneHot": lambda x: [
         tf.one_hot(labels(x), 6),

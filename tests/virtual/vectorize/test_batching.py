@@ -17,7 +17,7 @@ if not versions.TRACE_ONCE:
 
 from tests.virtual.harness import CORES, SUM, check, graph, run, shares
 from tests.virtual.vectorize import converted_cases
-from tests.virtual.vectorize.batching_cases import CASES, SUMS, images, kernel, labels
+from tests.virtual.vectorize.batching_cases import CASES, SUMS, images, kernel, labels, masked
 from tpudist.virtual.vectorize.rules import converted
 
 
@@ -86,6 +86,12 @@ def test_every_rule_has_a_case():
 def test_rows_of_a_variable_are_gathered(strategy, batched):
     check(strategy, looked_up(tf.Variable(kernel(6, 2))), shares(4, 6))
     assert [was for was, _ in batched] == [True], "not batched"
+
+
+def test_rows_that_a_condition_picks_are_done_by_each_replica(strategy):
+    check(strategy, masked, shares(4, 6))
+    copied = {ops.op_type for ops in strategy.extended.explanations[-1].record.per_replica}
+    assert {"Where", "GatherV2"} <= copied
 
 
 def _products(x):

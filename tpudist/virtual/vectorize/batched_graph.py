@@ -186,8 +186,7 @@ class BatchedGraph:
         return inner.values_of(function.outputs)
 
     def _by_rule(self, op: Operation, inputs: Any) -> Any:
-        is_ragged = any(isinstance(batched, rules.RAGGED_KINDS) for batched in inputs)
-        if is_ragged or op.type in rules.SELECTING:
+        if any(isinstance(batched, rules.RAGGED_KINDS) for batched in inputs):
             node = rules.Node(op, inputs, self.count, op.outputs[0] in self._sums_only)
             outputs = rules.apply_ragged_rule(node)
             if outputs is not None:

@@ -26,7 +26,7 @@ from tpudist.virtual.vectorize.rules.node import (
     RULES,
     Node,
 )
-from tpudist.virtual.vectorize.rules.ragged import RAGGED_KINDS, SELECTING, apply_ragged_rule
+from tpudist.virtual.vectorize.rules.ragged import RAGGED_KINDS, apply_ragged_rule
 
 __all__ = [
     "IDENTITIES",
@@ -36,7 +36,6 @@ __all__ = [
     "RAGGED_KINDS",
     "RESHAPES",
     "RULES",
-    "SELECTING",
     "Node",
     "apply_ragged_rule",
 ]
