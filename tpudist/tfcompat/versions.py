@@ -147,10 +147,6 @@ HAS_PUBLIC_STRATEGIES = _since("1.14")
 #: ``tf.function`` is public, and its classes have today's names (1.14).
 HAS_FUNCTION = _since("1.14")
 
-#: A call of a function in a graph reads the function's definition back, and infers the shapes
-#: in it (atomic_function.py of 2.15), neither of which a call of ours needs.
-CALLS_INFER_SHAPES = _since("2.15")
-
 #: How functions are called is kept by the eager context, to be changed and restored (1.15).
 FUNCTION_OPTIONS_ARE_KEPT = _since("1.15")
 

@@ -143,12 +143,8 @@ class _Function:
 
     def call(self, values: Any) -> Any:
         """Calls the function on batched `values`; returns the batched outputs."""
-        inputs, outputs = _tensors(values), None
-        if self.op is not None:
-            outputs = functions.call_again(self.op, inputs, self._output_tensors)
-        if outputs is None:
-            with functions.unoptimised():
-                outputs = functions.call(self._function, inputs, self._output_tensors)
+        with functions.unoptimised():
+            outputs = functions.call(self._function, _tensors(values), self._output_tensors)
         self.op = outputs[0].op
         return [layout.with_tensors(outputs) for layout in self._outputs]
 
