@@ -308,7 +308,7 @@ COPIED_TYPES = {
     "sums": "Max Sum",
     "convolutions": "Conv2DBackpropFilter Conv3DBackpropFilterV2 "
     "DepthwiseConv2dNativeBackpropFilter",
-    "tables": "GatherV2 OneHot Range StridedSlice UnsortedSegmentSum Where",
+    "tables": "AddV2 GatherV2 LookupTableFindV2 OneHot Range StridedSlice UnsortedSegmentSum Where",
     "masks": "GatherV2 Reshape UnsortedSegmentSum Where",
     "control flow": "Identity OptionalFromValue OptionalGetValue",
 }

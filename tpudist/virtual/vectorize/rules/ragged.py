@@ -164,7 +164,7 @@ def broadcast(node: Node) -> Any:
 
 by_row(*elementwise.UNARY, *IDENTITIES)(lambda node: True)
 by_row("Select", *elementwise.SAME_SHAPE)(lambda node: are_ragged(node, *range(len(node.inputs))))
-by_row("LookupTableFindV2", "AvgPool3DGrad", "AvgPoolGrad")(lambda node: are_ragged(node, 1))
+by_row("AvgPool3DGrad", "AvgPoolGrad")(lambda node: are_ragged(node, 1))
 by_row("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")(
     lambda node: are_ragged(node, 2)
 )
