@@ -38,10 +38,6 @@ OBJECTS = {
     "and choose its class themselves",
     ("tfcompat/distributed_before_2_2.py", "_distribute_strategy"): "what 1.14 set on the variable "
     "before it got our class, which keeps it elsewhere",
-    (
-        "tfcompat/functions.py",
-        "_gradient_function",
-    ): "our op, a second call of our function, has the gradient of the first",
     ("tfcompat/placed_graphs.py", "_original_op"): "our op: the op that it is a gradient of, as "
     "the native constructor notes it",
     (
@@ -117,8 +113,6 @@ OBJECTS = {
         "virtual/vectorize/values/batched_values.py",
         "_tensors",
     ): "ours: a copy of a layout gets tensors",
-    ("virtual/vectorize/rules/row_sums.py", "_tpudist_places"): "where conditions hold, in a graph "
-    "of ours, for as long as it is built; nobody else looks there",
     ("virtual/constants.py", "_tpudist_constants"): "the constants of a graph of ours, for as long "
     "as it lives",
     (

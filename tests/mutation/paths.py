@@ -9,9 +9,8 @@ import tensorflow as tf
 from tpudist.virtual import extended, reductions
 from tpudist.virtual.replicas import merge, program, segment_calls, uniformity
 from tpudist.virtual.trace import segments
-from tpudist.virtual.variables import splits, stacked_copies
-from tpudist.virtual.vectorize import batching, own_variables
-from tpudist.virtual.vectorize.control_flow import branches, divergent_values
+from tpudist.virtual.variables import splits
+from tpudist.virtual.vectorize import batching
 from tpudist.virtual.vectorize.values import batched_values, optionals
 
 #: What is broken: the owner's attribute and what it becomes, given what it was; and the
@@ -28,10 +27,6 @@ PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/trace/test_effects.
 BATCHED, PROGRAM = (
     "tests/virtual/vectorize/test_batching.py",
     "tests/virtual/replicas/test_program.py",
-)
-ROWS, UNSTACKED = (
-    "tests/virtual/variables/test_stacked_copies.py",
-    "tests/virtual/variables/test_unstacked_copies.py",
 )
 RANDOM, FLOW = (
     "tests/virtual/replicas/test_random_numbers.py",
@@ -79,26 +74,6 @@ def _swapped_sources(was):
         return was(self, tensor, replica if replica == "sum" else last - replica)
 
     return source
-
-
-def _others_reversed(was):
-    def parts(value):
-        first, others = was(value)
-        return first, others[::-1]
-
-    return parts
-
-
-def _next_row(was):
-    return lambda self, index, *args: was(self, index % (len(self) - 1) + 1, *args)
-
-
-def _first_chosen(was):
-    return lambda condition, one, other: one
-
-
-def _swapped(was):
-    return lambda *args: was(*args)[::-1]
 
 
 def _sum_for_mean(was):
@@ -160,32 +135,6 @@ MUTANTS = [
     ),
     Mutant("an update for all is lost", splits, "update_once", _forgets, [ONCE]),
     Mutant("variables are not split", splits, "split", _constant(None), [ONCE, VARIABLES]),
-    Mutant("copies do not become rows", splits, "_into_rows", _constant(None), [ROWS]),
-    Mutant(
-        "rows are assigned in another order",
-        own_variables,
-        "_first_and_others",
-        _others_reversed,
-        [ROWS],
-    ),
-    Mutant("a copy reads another row", stacked_copies.StackedCopies, "read", _next_row, [ROWS]),
-    Mutant(
-        "a copy is stored in another row", stacked_copies.StackedCopies, "store", _next_row, [ROWS]
-    ),
-    Mutant(
-        "a copy is unstacked as it was",
-        segment_calls.UnstackedCopies,
-        "load",
-        _constant([]),
-        [UNSTACKED],
-    ),
-    Mutant(
-        "an unstacked copy is lost",
-        segment_calls.UnstackedCopies,
-        "restack",
-        _constant([]),
-        [UNSTACKED],
-    ),
     Mutant(
         "an update of copies is the first one's",
         extended.VirtualExtended,
@@ -202,20 +151,7 @@ MUTANTS = [
         _constant(None),
         [RANDOM],
     ),
-    Mutant("replicas get the other branch's result", branches, "_of_one_shape", _swapped, [FLOW]),
-    Mutant("replicas go on in a loop they left", divergent_values, "select", _first_chosen, [FLOW]),
-    Mutant("what may fail is done for all", divergent_values, "_is_safe", _constant(True), [FLOW]),
     Mutant("packed values are swapped", optionals.Optionals, "per_replica", _reversed, [FLOW]),
-    Mutant(
-        "those by branch are swapped", optionals.BranchOptionals, "per_replica", _reversed, [FLOW]
-    ),
-    Mutant(
-        "a gradient gets the other branch's values",
-        optionals.BranchOptionals,
-        "of_branch",
-        lambda was: lambda self, index, condition: was(self, -1 - index, condition),
-        [FLOW],
-    ),
 ]
 
 

@@ -5,7 +5,6 @@ import tensorflow as tf
 
 from tpudist.core.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual.variables import stacked_copies
 
 CORES = 4
 MEAN = tf.distribute.ReduceOp.MEAN
@@ -14,7 +13,7 @@ SUM = tf.distribute.ReduceOp.SUM
 #: Why tests of batching are skipped on old releases.
 TRACED_PER_REPLICA = "before 2.4 the replica function is traced once per replica"
 
-#: The first value of a variable, and the values of its copies once these are stacked.
+#: The first value of a variable, and the values of its copies once it is split.
 START = np.array([1.0, 2.0], np.float32)
 VALUES = np.arange(1, 2 * CORES + 1, dtype=np.float32).reshape([CORES, 2])
 
@@ -96,12 +95,12 @@ def copy_values(strategy, variable):
     return [part.numpy() for part in strategy.experimental_local_results(variable)]
 
 
-def with_stacked_copies(**options):
-    """A strategy and a variable with stacked copies, whose values are `VALUES`."""
+def with_split_copies(**options):
+    """A strategy and a variable whose copies have the values `VALUES`."""
     strategy = make()
     with strategy.scope():
         variable = tf.Variable(START, trainable=False, **options)
     function, values = traced(strategy, lambda x: variable.assign(x), VALUES)
     function(values)
-    assert stacked_copies.of(variable)
+    np.testing.assert_array_equal(copy_values(strategy, variable), VALUES)
     return strategy, variable

@@ -29,11 +29,9 @@ if TYPE_CHECKING:
         Strategy,
         Tensor,
         TPUEstimatorSpec,
-        Variable,
     )
 
 _v1 = tf.compat.v1
-_keys = _v1.GraphKeys
 _SessionRunHook: Any = _v1.train.SessionRunHook
 
 
@@ -207,10 +205,6 @@ class SameFetchesHook(_SessionRunHook):
         self._tensors = tensors
         self._scaffold = scaffold
 
-    def begin(self) -> None:
-        """See the base class."""
-        _add_ready_ops()
-
     def before_run(self, run_context: Any) -> Any:
         """See the base class."""
         summaries = None if self._scaffold is None else self._scaffold.summary_op
@@ -300,31 +294,3 @@ def _log_hooks(
         _v1.train.LoggingTensorHook(logged, every_n_iter=-(-every_n_steps // per_loop)),
         estimators.step_hook_of_loops(speed, per_loop),
     ]
-
-
-def _add_ready_ops() -> None:
-    """Adds the ops that tell a new Session which variables have no value yet.
-
-    TensorFlow's Scaffold would add ops that check each variable twice, a third of the graph
-    of a small model. Nothing is added to a graph that has such ops already, or tables:
-    TensorFlow's own ops check tables, too.
-    """
-    graph = _v1.get_default_graph()
-    collections = (_keys.READY_OP, _keys.READY_FOR_LOCAL_INIT_OP, "resources", "local_resources")
-    if any(map(graph.get_collection, collections)):
-        return
-    ready = ready_for_local_init = _uninitialized(_v1.global_variables())
-    if _v1.local_variables():
-        ready = _uninitialized(_v1.global_variables() + _v1.local_variables())
-    graph.add_to_collection(_keys.READY_OP, ready)
-    graph.add_to_collection(_keys.READY_FOR_LOCAL_INIT_OP, ready_for_local_init)
-
-
-def _uninitialized(variables: list[Variable]) -> Tensor:
-    """Returns the names of those of `variables` that have no value, a string vector."""
-    if not variables:
-        return tf.constant([], tf.string)
-    initialized = [_v1.is_variable_initialized(variable) for variable in variables]
-    with tf.device("/cpu:0"):
-        names = tf.constant([variable.op.name for variable in variables])
-        return tf.dynamic_partition(names, tf.cast(tf.stack(initialized), tf.int32), 2)[0]

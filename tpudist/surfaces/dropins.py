@@ -156,15 +156,14 @@ _COMPUTATIONS = ("batch_parallel", "initialize_system", "replicate", "rewrite", 
 
 #: What a TPUEstimator's model function calls in 2.x: ``tf.compat.v1.tpu``.
 _OF_CORES = {
-    **_below("tpudist.core.computations.tpu_ops", ("tpu.", "python.tpu.tpu."), _COMPUTATIONS),
+    **_below("tpudist.contrib.tpu", ("tpu.", "python.tpu.tpu."), _COMPUTATIONS),
     "python.tpu.tpu_function.get_tpu_context": "tpudist.core.computations.tpu_ops:get_tpu_context",
     "python.tpu.tpu_optimizer.CrossShardOptimizer":
         "tpudist.core.computations.cross_shard_optimizer:CrossShardOptimizer",
-    "python.tpu.ops.tpu_ops.cross_replica_sum":
-        "tpudist.core.computations.tpu_ops:cross_replica_sum",
+    "python.tpu.ops.tpu_ops.cross_replica_sum": "tpudist.contrib.tpu:cross_replica_sum",
     "tpu.CrossShardOptimizer":
         "tpudist.core.computations.cross_shard_optimizer:CrossShardOptimizer",
-    "tpu.cross_replica_sum": "tpudist.core.computations.tpu_ops:cross_replica_sum",
+    "tpu.cross_replica_sum": "tpudist.contrib.tpu:cross_replica_sum",
 }
 
 #: What programs of 2.1 to 2.3 choose bfloat16 by.

@@ -1,7 +1,4 @@
-"""How a function graph captures variables: handles, and the reference variables of TensorFlow 1.
-
-TensorFlow captures a handle as it captures any tensor: it looks up the device, the control inputs
-and the Python calls that made it, and twice its type. :func:`capture_handle` needs the type alone.
+"""How a function graph captures the reference variables of TensorFlow 1.
 
 A function takes no reference, so what TensorFlow captures of a reference variable is its value
 before the call: it cannot be updated, and a loop reads the same value in every step. But
@@ -11,65 +8,16 @@ function, is the same variable.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_array_ops, gen_state_ops
 
-from tpudist.tfcompat import made_ops, nests, versions
+from tpudist.tfcompat import nests
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
-
-
-if versions.OPS_TAKE_STACK_TRACES:
-    from tensorflow.core.function import trace_type
-    from tensorflow.python.ops.handle_data_util import set_handle_data
-
-_ATTRIBUTES = {
-    "dtype": made_ops.type_attribute(tf.resource),
-    "shape": made_ops.shape_attribute(tf.TensorShape([])),
-}
-
-
-def is_eager_handle(tensor: Tensor) -> bool:
-    """Whether `tensor` is an eager handle of a variable, which :func:`capture_handle` takes."""
-    return (
-        versions.OPS_TAKE_STACK_TRACES
-        and isinstance(tensor, ops.EagerTensor)
-        and tensor.dtype == tf.resource
-        and tensor._handle_data is not None
-        and not tensor.is_packed
-    )
-
-
-def capture_handle(graph: Graph, handle: Tensor) -> Any:
-    """What stands for `handle` in `graph`, as its ``capture`` gives it.
-
-    Args:
-      graph: a FuncGraph.
-      handle: the eager handle of a variable.
-    """
-    captures = graph._function_captures
-    held = captures.by_val_internal.get(id(handle))
-    if held is None:
-        held = made_ops.input_of_function(graph, "resource", _ATTRIBUTES)
-        set_handle_data(held, handle._handle_data)
-        captures.add_or_replace(
-            key=id(handle), external=handle, internal=held, tracetype=trace_type.from_value(handle)
-        )
-        graph.inputs.append(held)
-    held._record_tape(handle)
-    return held
-
-
-def with_handles_captured(tensors: Sequence[Tensor]) -> list[Any]:
-    """A list of `tensors` with eager handles captured by the current graph."""
-    graph = None if tf.executing_eagerly() else ops.get_default_graph()
-    if not hasattr(graph, "_function_captures"):
-        return list(tensors)
-    return [capture_handle(graph, each) if is_eager_handle(each) else each for each in tensors]
 
 
 _VARIABLES = ("VariableV2", "Variable")

@@ -21,10 +21,9 @@ from tensorflow.python.ops import variable_scope
 
 from tpudist.errors import TpudistError
 from tpudist.tfcompat import made_ops, nests, versions
-from tpudist.tfcompat.captures import with_handles_captured
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Graph, Nest, Operation, Tensor
+    from tpudist.tfcompat.annotations import Graph, Nest, Operation, Tensor
 
 
 if versions.AUTOGRAPH_HIDES_ERRORS:
@@ -33,12 +32,6 @@ if versions.AUTOGRAPH_HIDES_ERRORS:
 if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.core import ag_ctx
     from tensorflow.python.autograph.impl import api as autograph
-
-if versions.CALLS_INFER_SHAPES:
-    from tensorflow.python.eager import record
-    from tensorflow.python.framework import auto_control_deps_utils
-
-    _READ_ONLY = auto_control_deps_utils.READ_ONLY_RESOURCE_INPUTS_ATTR
 
 if versions.CONCRETE_FUNCTION_HAS_MODULE:
     from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
@@ -172,12 +165,6 @@ def unconverted() -> Iterator[Any]:
             yield
     else:
         yield
-
-
-def anonymous_name() -> str:
-    """The name of a resource that is another each time that it is made (2.12 and newer)."""
-    name: str = context.anonymous_name()
-    return name
 
 
 def current_device() -> Any:
@@ -363,68 +350,11 @@ def call(function: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> Any
     Returns:
       A list of tensors.
     """
-    inputs = with_handles_captured(inputs)
-    if _call_op_suffices(function):
-        return _like(list(_call_op(function, inputs).outputs), like)
     results = call_flat(function, inputs)
     results = list(results) if results is not None else []
     if results and not isinstance(results[0], ops.EagerTensor):
         made_ops.wait(results[0].op)
     return _like(results, like)
-
-
-def _call_op_suffices(function: Any) -> bool:
-    """Whether TensorFlow's own call would do no more than :func:`_call_op`."""
-    return (
-        versions.CALLS_INFER_SHAPES
-        and in_function()
-        and not record.could_possibly_record()
-        and not function.graph.function_captures.control
-    )
-
-
-def _call_op(function: Any, inputs: Sequence[Tensor]) -> Any:
-    """The op of a call, which has the gradient that TensorFlow gives it.
-
-    TensorFlow reads the function's definition back, whole, to count its arguments, and infers
-    the shapes of all that is in it, which are known, and keeps both.
-    """
-    graph, called = ops.get_default_graph(), function._inference_function
-    graph._add_function_recursive(called)
-    gradient = function._get_gradient_function()
-    kind = "StatefulPartitionedCall" if called.call_options.is_stateful else "PartitionedCall"
-    dtypes = [each.dtype for each in function.graph.outputs]
-    with graph._override_gradient_function({kind: gradient}):
-        made = made_ops.add(kind, inputs, dtypes, kind, _attributes(called, inputs, dtypes))
-    made_ops.wait(made)
-    return made
-
-
-def _attributes(called: Any, inputs: Sequence[Tensor], dtypes: Sequence[DType]) -> Any:
-    options = context.context().function_call_options.as_attrs()
-    attributes = {name: attr_value_pb2.AttrValue() for name in ("Tin", "Tout", "f", _READ_ONLY)}
-    attributes["Tin"].list.type.extend(each.dtype.as_datatype_enum for each in inputs)
-    attributes["Tout"].list.type.extend(dtype.as_datatype_enum for dtype in dtypes)
-    attributes["f"].func.name = called.name
-    only_read = auto_control_deps_utils.get_read_only_resource_input_indices_graph(called.graph)
-    attributes[_READ_ONLY].list.i.extend(only_read)
-    attributes["config_proto"] = attr_value_pb2.AttrValue(s=options["config_proto"])
-    attributes["executor_type"] = attr_value_pb2.AttrValue(s=options["executor_type"].encode())
-    attributes["_disable_call_shape_inference"] = attr_value_pb2.AttrValue(b=True)
-    return attributes
-
-
-def call_again(made: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> Any:
-    """As :func:`call`, of the function that the op `made` calls in the current graph.
-
-    Returns:
-      A list of tensors; None where TensorFlow has to be asked: where gradients are recorded.
-    """
-    if not versions.CALLS_INFER_SHAPES or record.could_possibly_record():
-        return None
-    again = copy_op(made, with_handles_captured(inputs))
-    again._gradient_function = made._gradient_function
-    return _like(list(again.outputs), like)
 
 
 def _like(results: Nest, like: Sequence[Tensor]) -> Any:

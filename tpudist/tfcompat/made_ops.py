@@ -18,7 +18,7 @@ from tensorflow.python.ops import gen_array_ops
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Graph, Operation, Tensor
+    from tpudist.tfcompat.annotations import DType, Operation, Tensor
 
 
 if versions.OPS_TAKE_STACK_TRACES:
@@ -94,11 +94,6 @@ def type_attribute(dtype: DType) -> Any:
     return _types[dtype]
 
 
-def shape_attribute(shape: Any) -> Any:
-    """The attribute that holds a ``TensorShape``."""
-    return attr_value_pb2.AttrValue(shape=shape.as_proto())
-
-
 def placeholder(dtype: DType, shape: Any) -> Any:
     """A placeholder in the current graph.
 
@@ -106,26 +101,11 @@ def placeholder(dtype: DType, shape: Any) -> Any:
       dtype: a ``DType``.
       shape: a ``TensorShape``.
     """
-    attributes = {"dtype": type_attribute(dtype), "shape": shape_attribute(shape)}
-    graph = ops.get_default_graph()
-    if versions.OPS_TAKE_STACK_TRACES and graph.building_function:
-        return input_of_function(graph, "Placeholder", attributes)
+    attributes = {
+        "dtype": type_attribute(dtype),
+        "shape": attr_value_pb2.AttrValue(shape=shape.as_proto()),
+    }
     return add("Placeholder", [], [dtype], "Placeholder", attributes).outputs[0]
-
-
-def input_of_function(graph: Graph, name: str, attributes: Mapping[str, Any]) -> Any:
-    """A placeholder that stands for an input of a function.
-
-    Where it is placed, what it waits for and which Python calls made it is of no interest.
-
-    Args:
-      graph: the graph of the function.
-      name: its name, which the graph makes unique.
-      attributes: {name: ``AttrValue``}.
-    """
-    node = ops._NodeDef("Placeholder", graph.unique_name(name), attributes)
-    made = ops._create_c_op(graph, node, [], [], extract_traceback=False)
-    return ops.Operation._from_c_op(made, graph).outputs[0]
 
 
 def reshape(tensor: Tensor, shape: Any) -> Any:

@@ -52,8 +52,6 @@ class CountingGraph(placed_graphs.LocatedGraph):
 
     def capture(self, tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
         """What stands for a tensor of another graph; a reference variable stays one."""
-        if captures.is_eager_handle(tensor):
-            return captures.capture_handle(self, tensor)
         own = captures.reference_inside(self, tensor)
         return own if own is not None else super().capture(tensor, *args, **kwargs)
 

@@ -193,6 +193,7 @@ def logical_devices(extended: Extended) -> Any:
 class Computations:
     """TensorFlow's own operations below a strategy; core's ``tpu_ops`` calls them."""
 
+    batch_parallel = staticmethod(tpu.batch_parallel)
     initialize_system = staticmethod(tpu.initialize_system)
     shutdown_system = staticmethod(tpu.shutdown_system)
     replicate = staticmethod(tpu.replicate)

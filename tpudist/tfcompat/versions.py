@@ -147,10 +147,6 @@ HAS_PUBLIC_STRATEGIES = _since("1.14")
 #: ``tf.function`` is public, and its classes have today's names (1.14).
 HAS_FUNCTION = _since("1.14")
 
-#: A call of a function in a graph reads the function's definition back, and infers the shapes
-#: in it (atomic_function.py of 2.15), neither of which a call of ours needs.
-CALLS_INFER_SHAPES = _since("2.15")
-
 #: How functions are called is kept by the eager context, to be changed and restored (1.15).
 FUNCTION_OPTIONS_ARE_KEPT = _since("1.15")
 
@@ -336,10 +332,6 @@ HAS_ESTIMATOR = not _since("2.16")
 #: Cross-replica code may add to a sync-on-read variable whose copies are averaged, and
 #: Keras makes no metrics of them for TPUs (1.15).
 SYNC_ON_READ_ADDS_ACROSS = _since("1.15")
-
-#: A variable is asked to put itself into a SavedModel, and for the variables that belong
-#: to it there alone (2.12); before, for a map of its handles.
-VARIABLES_EXPORT_THEMSELVES = _since("2.12")
 
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 

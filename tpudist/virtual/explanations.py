@@ -122,10 +122,6 @@ class Explanation:
         self.batches: set[int] = set()
         self._started = time.perf_counter()
 
-    def restart(self) -> None:
-        """Drops the counts: the ops are batched again from the start."""
-        self.segments, self.segment, self.built = [], Record(), 0
-
     def end_segment(self) -> None:
         """Begins the counts of the next segment."""
         self.segments.append(self.segment)

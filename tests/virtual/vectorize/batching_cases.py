@@ -102,13 +102,49 @@ def looked_up(keys):
     return _table().lookup(keys)
 
 
-CASES = {
+def masked(x):
+    """Rows and elements that a condition picks, how many only the run knows."""
+    return [
+        tf.where(x > 0.5),
+        tf.where(x[0] > 0.5),
+        tf.boolean_mask(x, x[:, 0] > 0.5),
+        tf.boolean_mask(x, x > 0.5),
+        tf.reduce_sum(tf.boolean_mask(x, x[:, 1] > 0.5) * tf.boolean_mask(-x, x[:, 1] > 0.5)),
+        tf.gradients(tf.boolean_mask(x, x[:, 0] > 0.5) ** 2, x)[0],
+    ]
+
+
+#: Ops that have no rule, or none for these attributes.
+WITHOUT_RULES = {
     "LookupTableFindV2": lambda x: [
         looked_up(labels(x)) * 2,
         looked_up(labels(x)[0]),
         looked_up(tf.cast(x * 6, tf.int32)),
         tf.cast(_table().size(), tf.float32) * x,
     ],
+    "Roll": lambda x: [tf.roll(x, 1, -1), tf.roll(x, [1, 2], [0, -1]), tf.roll(x, [1, 1], [1, 1])],
+    "CumulativeLogsumexp": lambda x: [
+        tf.math.cumulative_logsumexp(x, 1),
+        tf.math.cumulative_logsumexp(x, -2, exclusive=True, reverse=True),
+    ],
+    "Matrices": lambda x: [
+        tf.linalg.det(definite(x)),
+        list(tf.linalg.qr(v(x, 2, 3, 2))),
+        tf.abs(list(tf.linalg.svd(definite(x)))[0]),
+        tf.linalg.svd(v(x, 2, 3, 2), compute_uv=False),
+        tf.linalg.eigvalsh(definite(x)),
+        tf.abs(tf.linalg.eigh(definite(x))[1]),
+        tf.linalg.tridiagonal_solve(v(x, 3, 4) + tf.constant([[0.0], [3], [0]]), v(x, 4)),
+        tf.linalg.tridiagonal_matmul(v(x, 3, 4), v(x, 4, 2)),
+    ],
+    "Colours": lambda x: [tf.image.rgb_to_hsv(images(x)), tf.image.hsv_to_rgb(x[:, :3])],
+    "ReverseSequence": lambda x: [
+        tf.reverse_sequence(v(x, 6, 4), [1, 2, 3, 4], seq_axis=0, batch_axis=1),
+        tf.reverse_sequence(v(x, 2, 3, 4, 2), [1, 2, 3, 3], seq_axis=1, batch_axis=2),
+    ],
+}
+
+CASES = {
     "BiasAdd": lambda x: [tf.nn.bias_add(x, w(x)), tf.nn.bias_add(images(x), w(x)[:3])],
     "InTopK": lambda x: raw("InTopKV2", x, labels(x), 2),
     "Entropy": lambda x: [
@@ -186,34 +222,10 @@ CASES = {
         tf.gradients(tf.pad(x, [[1, 1], [2, 0]], "REFLECT") ** 2, x)[0],
         tf.gradients(tf.pad(x, [[1, 1], [2, 0]], "SYMMETRIC") ** 2, x)[0],
     ],
-    "Roll": lambda x: [tf.roll(x, 1, -1), tf.roll(x, [1, 2], [0, -1]), tf.roll(x, [1, 1], [1, 1])],
-    "CumulativeLogsumexp": lambda x: [
-        tf.math.cumulative_logsumexp(x, 1),
-        tf.math.cumulative_logsumexp(x, -2, exclusive=True, reverse=True),
-    ],
-    "Matrices": lambda x: [
-        tf.linalg.det(definite(x)),
-        list(tf.linalg.qr(v(x, 2, 3, 2))),
-        tf.abs(list(tf.linalg.svd(definite(x)))[0]),
-        tf.linalg.svd(v(x, 2, 3, 2), compute_uv=False),
-        tf.linalg.eigvalsh(definite(x)),
-        tf.abs(tf.linalg.eigh(definite(x))[1]),
-        tf.linalg.tridiagonal_solve(v(x, 3, 4) + tf.constant([[0.0], [3], [0]]), v(x, 4)),
-        tf.linalg.tridiagonal_matmul(v(x, 3, 4), v(x, 4, 2)),
-    ],
-    "Colours": lambda x: [tf.image.rgb_to_hsv(images(x)), tf.image.hsv_to_rgb(x[:, :3])],
     "Concat": lambda x: [tf.concat([x, tf.ones([1, 6])], 0), tf.concat([x, x], -1)],
     "Pack": lambda x: [
         tf.stack([x, tf.ones([4, 6])], -1),
         tf.stack([tf.reduce_sum(x), tf.constant(1.0)]),
-    ],
-    "Where": lambda x: [
-        tf.where(x > 0.5),
-        tf.where(x[0] > 0.5),
-        tf.boolean_mask(x, x[:, 0] > 0.5),
-        tf.boolean_mask(x, x > 0.5),
-        tf.reduce_sum(tf.boolean_mask(x, x[:, 1] > 0.5) * tf.boolean_mask(-x, x[:, 1] > 0.5)),
-        tf.gradients(tf.boolean_mask(x, x[:, 0] > 0.5) ** 2, x)[0],
     ],
     "OneHot": lambda x: [
         tf.one_hot(labels(x), 6),

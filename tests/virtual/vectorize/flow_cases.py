@@ -96,11 +96,11 @@ FUNCTIONS = [
 ]
 
 
-def until_large(x, divide):
+def until_large(x):
     """Replicas leave the loop at different times."""
     return tf.while_loop(
         lambda i, y, total: tf.reduce_sum(y) < 30.0,
-        lambda i, y, total: (i + (2 // (i + 1) if divide else 1), y * 1.5, total + y[0]),
+        lambda i, y, total: (i + 1, y * 1.5, total + y[0]),
         (tf.constant(0), x, tf.zeros([6])),
     )
 
@@ -129,16 +129,16 @@ GUARDED = {
 }
 
 
-#: {name: two branches, and whether they are batched if replicas take different ones}
+#: {name: two branches}
 BRANCHES = {
-    "same shape": (lambda x: x * 2, lambda x: tf.zeros_like(x) - 1.0, True),
-    "flipped": (lambda x: x[:, ::-1], lambda x: x, True),
-    "scalars": (lambda x: tf.reduce_sum(x), lambda x: tf.constant(3.0), True),
-    "alike on all": (lambda x: tf.constant([1.0, 2.0]), lambda x: tf.constant([3.0, 4.0]), True),
-    "several": (lambda x: (x, x[0]), lambda x: (-x, x[1] * 2), True),
-    "never a number": (lambda x: tf.math.log(x - 0.5), lambda x: x, True),
-    "other shapes": (lambda x: x[:2], lambda x: x[:3], False),
-    "may fail": (lambda x: tf.gather(x, 5 - tf.cast(x[0, 0] * 6, tf.int32)), lambda x: x[0], False),
+    "same shape": (lambda x: x * 2, lambda x: tf.zeros_like(x) - 1.0),
+    "flipped": (lambda x: x[:, ::-1], lambda x: x),
+    "scalars": (lambda x: tf.reduce_sum(x), lambda x: tf.constant(3.0)),
+    "alike on all": (lambda x: tf.constant([1.0, 2.0]), lambda x: tf.constant([3.0, 4.0])),
+    "several": (lambda x: (x, x[0]), lambda x: (-x, x[1] * 2)),
+    "never a number": (lambda x: tf.math.log(x - 0.5), lambda x: x),
+    "other shapes": (lambda x: x[:2], lambda x: x[:3]),
+    "may fail": (lambda x: tf.gather(x, 5 - tf.cast(x[0, 0] * 6, tf.int32)), lambda x: x[0]),
 }
 
 
@@ -153,18 +153,17 @@ def checked(x):
     return tf.sin(x), gradient
 
 
-#: {name: two branches, and whether their gradients are batched too}
+#: {name: two branches with gradients}
 DIFFERENTIABLE = {
     "other numbers of values": (
         lambda x, w: tf.tanh(tf.sin(x)) * w[:4],
         lambda x, w: tf.exp(tf.sin(tf.sin(x) * w[0])),
-        True,
     ),
-    "some alike on all": (lambda x, w: x * tf.exp(tf.sin(w[:4])), lambda x, w: tf.sin(x), True),
-    "broadcast": (lambda x, w: tf.sin(x) - tf.exp(x[:1]), lambda x, w: x[::-1] * 2.0, True),
-    "in a call": (lambda x, w: tf.function(lambda y: tf.sin(tf.sin(y)))(x), lambda x, w: x, False),
-    "costly": (lambda x, w: tf.sin(x @ w), lambda x, w: tf.exp(tf.sin(x)), False),
-    "with an effect": (lambda x, w: checked(tf.exp(x)), lambda x, w: tf.exp(tf.sin(x)), False),
+    "some alike on all": (lambda x, w: x * tf.exp(tf.sin(w[:4])), lambda x, w: tf.sin(x)),
+    "broadcast": (lambda x, w: tf.sin(x) - tf.exp(x[:1]), lambda x, w: x[::-1] * 2.0),
+    "in a call": (lambda x, w: tf.function(lambda y: tf.sin(tf.sin(y)))(x), lambda x, w: x),
+    "costly": (lambda x, w: tf.sin(x @ w), lambda x, w: tf.exp(tf.sin(x))),
+    "with an effect": (lambda x, w: checked(tf.exp(x)), lambda x, w: tf.exp(tf.sin(x))),
 }
 
 

@@ -17,7 +17,15 @@ if not versions.TRACE_ONCE:
 
 from tests.virtual.harness import CORES, SUM, check, graph, run, shares
 from tests.virtual.vectorize import converted_cases
-from tests.virtual.vectorize.batching_cases import CASES, SUMS, images, kernel, labels
+from tests.virtual.vectorize.batching_cases import (
+    CASES,
+    SUMS,
+    WITHOUT_RULES,
+    images,
+    kernel,
+    labels,
+    masked,
+)
 from tpudist.virtual.vectorize.rules import converted
 
 
@@ -88,6 +96,12 @@ def test_rows_of_a_variable_are_gathered(strategy, batched):
     assert [was for was, _ in batched] == [True], "not batched"
 
 
+def test_rows_that_a_condition_picks_are_done_by_each_replica(strategy):
+    check(strategy, masked, shares(4, 6))
+    copied = {ops.op_type for ops in strategy.extended.explanations[-1].record.per_replica}
+    assert {"Where", "GatherV2"} <= copied
+
+
 def _products(x):
     return x[:, None] * (x[None, :] + 1.0)
 
@@ -110,6 +124,17 @@ def _products(x):
 def test_an_op_without_a_rule_is_copied_per_replica(strategy, batched, fn):
     check(strategy, fn, shares(4, 6))
     assert [was for was, _ in batched] == [True], "not batched"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", sorted(WITHOUT_RULES))
+def test_ops_without_a_rule_are_told(strategy, case):
+    check(strategy, WITHOUT_RULES[case], shares(4, 6))
+    told = {ops.reason for ops in strategy.extended.explanations[-1].record.per_replica}
+    assert told & {
+        "no batching rule",
+        "the batching rule does not cover these shapes or attributes",
+    }
 
 
 def test_a_random_op_is_done_once_per_replica(strategy, batched):

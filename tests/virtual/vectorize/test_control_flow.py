@@ -90,15 +90,19 @@ def test_gradients_of_control_flow_are_batched(strategy, copied_types, fn):
         assert not copied_types & _FLOW
 
 
-@pytest.mark.parametrize("divide", [False, True], ids=["batched", "may fail"])
-def test_replicas_leave_a_loop_at_different_times(strategy, copied_types, divide):
+def said(strategy):
+    """The reasons why ops were copied once per replica, of the last function."""
+    return {ops.reason for ops in strategy.extended.explanations[-1].record.per_replica}
+
+
+def test_replicas_leave_a_loop_at_different_times(strategy):
     values = shares(4, 6) * np.array([1, 9, 0.2, 3], np.float32)[:, None, None]
-    check(strategy, lambda x: until_large(x, divide), values)
-    assert ("StatelessWhile" in copied_types) == divide
+    check(strategy, until_large, values)
+    assert said(strategy) == {"replicas leave the loop at different times"}
 
 
 @pytest.mark.parametrize("name", sorted(GUARDED))
-def test_ops_for_a_replica_that_left_a_loop_do_not_fail(strategy, copied_types, name):
+def test_ops_for_a_replica_that_left_a_loop_do_not_fail(strategy, name):
     def fn(values):
         stride, x = tf.cast(values[0, 0], tf.int32), values[1:]
         return tf.while_loop(
@@ -112,7 +116,6 @@ def test_ops_for_a_replica_that_left_a_loop_do_not_fail(strategy, copied_types, 
     if name == "shape":  # six numbers have no five rows
         values[:, 0, 0] = 4, 2, 2, 4
     check(strategy, fn, values)
-    assert "StatelessWhile" in copied_types
 
 
 def _of_rounds(fn, weights):
@@ -134,9 +137,7 @@ def _of_rounds(fn, weights):
 @pytest.mark.slow
 @pytest.mark.parametrize("variables", [True, False], ids=["variables", "tensors"])
 @pytest.mark.parametrize("name", sorted(ROUNDS))
-def test_gradients_of_a_loop_that_replicas_leave_at_different_times(
-    strategy, copied_types, name, variables
-):
+def test_gradients_of_a_loop_that_replicas_leave_at_different_times(strategy, name, variables):
     """Each for itself, and the sum over the replicas; one replica does no round at all."""
     weights = [np.array(kernel(6, 6)), np.array(kernel(6)) * 0.1]
     if variables:
@@ -162,25 +163,24 @@ def test_gradients_of_a_loop_that_replicas_leave_at_different_times(
     for outputs in run(strategy, summed, values):
         for got, each in zip(outputs, sums[1:]):
             np.testing.assert_allclose(got, each, 1e-4, 1e-4)
-    assert not copied_types & _FLOW
+    assert "replicas leave the loop at different times" in said(strategy)
 
 
 @pytest.mark.parametrize("name", sorted(BRANCHES))
-def test_replicas_take_different_branches(strategy, copied_types, name):
-    one, other, batches = BRANCHES[name]
+def test_replicas_take_different_branches(strategy, name):
+    one, other = BRANCHES[name]
     values = shares(4, 6)
     assert len(set(values[:, 0, 0] > 0.5)) == 2
     check(strategy, lambda x: tf.cond(x[0, 0] > 0.5, lambda: one(x), lambda: other(x)), values)
-    assert ("StatelessIf" in copied_types) == (not batches)
+    assert said(strategy) == {"replicas take different branches"}
 
 
 @pytest.mark.parametrize("shift", [-1, 0, 2])
-def test_replicas_take_one_of_several_branches(strategy, copied_types, shift):
+def test_replicas_take_one_of_several_branches(strategy, shift):
     """The last branch is also taken for indices out of bounds."""
     values = shares(4, 6)
     values[:, 0, 0] = (np.arange(CORES) + 0.5) / CORES
     check(strategy, lambda x: one_of_several(x, CORES, shift), values)
-    assert not copied_types & _FLOW
 
 
 def _gradients(fn, condition):
@@ -200,10 +200,8 @@ def _gradients(fn, condition):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
-def test_gradients_of_divergent_branches(strategy, copied_types, name):
-    *branches, batches = DIFFERENTIABLE[name]
-    check(strategy, _gradients(branches, lambda x: x[0, 0] > 0.5), shares(4, 6))
-    assert bool(copied_types & _FLOW) == (not batches)
+def test_gradients_of_divergent_branches(strategy, name):
+    check(strategy, _gradients(DIFFERENTIABLE[name], lambda x: x[0, 0] > 0.5), shares(4, 6))
 
 
 @pytest.mark.slow
@@ -211,7 +209,7 @@ def test_gradients_of_divergent_branches(strategy, copied_types, name):
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
 def test_gradients_of_branches_after_a_merge(strategy, name, differ):
     """Values that a branch packs for its gradient are passed to another segment."""
-    one, *branches = tf.Variable(1.0), *DIFFERENTIABLE[name][:2]
+    one, *branches = tf.Variable(1.0), *DIFFERENTIABLE[name]
 
     def gradient(x, total=None):
         weights = kernel(6, 6)
@@ -249,9 +247,8 @@ def test_gradients_of_divergent_branches_inside_of_a_branch(strategy):
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
 def test_gradients_of_uniform_branches(strategy, copied_types, name, taken):
     """Values that a branch packs for its gradient are packed for all replicas at once."""
-    *branches, _ = DIFFERENTIABLE[name]
     one = tf.Variable(1.0)
-    check(strategy, _gradients(branches, lambda x: (one > 0.0) == taken), shares(4, 6))
+    check(strategy, _gradients(DIFFERENTIABLE[name], lambda x: (one > 0.0) == taken), shares(4, 6))
     assert not copied_types & {"OptionalFromValue", "OptionalGetValue"}
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.virtual.harness import make, traced
-from tpudist.tfcompat import captures, functions, placed_graphs, versions
+from tpudist.tfcompat import functions, placed_graphs, versions
 
 pytestmark = pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
@@ -57,7 +57,6 @@ def test_a_second_call_has_a_gradient():
         with tf.GradientTape() as tape:
             tape.watch(x)
             once = functions.call(function, [x, outside], function.outputs)
-            assert functions.call_again(once[0].op, [x, outside], function.outputs) is None
             twice = functions.call(function, [once[0], outside], function.outputs)
         return twice[0], tape.gradient(twice[0], x)
 
@@ -66,24 +65,6 @@ def test_a_second_call_has_a_gradient():
     np.testing.assert_array_equal(gradient, [4.0] * 1000)
 
 
-@pytest.mark.skipif(not versions.CALLS_INFER_SHAPES, reason="each call is TensorFlow's")
-def test_a_function_is_called_again_without_a_tape_and_has_its_gradient():
-    function, _, _, outside = doubled()
-
-    @tf.function
-    def step(x, y):
-        with tf.GradientTape() as tape, tape.stop_recording():
-            once = functions.call(function, [x, outside], function.outputs)
-        again = functions.call_again(once[0].op, [y, outside], function.outputs)
-        assert again[0].shape == once[0].shape == [1000]
-        return once[0], again[0], tf.gradients(again, [x, y])[1]
-
-    x, y = tf.constant([1.0] * 1000), tf.constant([5.0] * 1000)
-    once, again, gradient = step(x, y)
-    assert [once[0], again[0], gradient[0]] == [3.0, 11.0, 2.0]
-
-
-@pytest.mark.skipif(not versions.CALLS_INFER_SHAPES, reason="each call is TensorFlow's")
 def test_a_call_is_ordered_like_tensorflows():
     """Reads of a variable that a function only reads wait for no other read, writes wait."""
     variable = tf.Variable(1.0)
@@ -120,25 +101,6 @@ def test_function_call_options_are_restored():
     with functions.unoptimised():
         assert options() != before
     assert options() == before
-
-
-@pytest.mark.skipif(not versions.OPS_TAKE_STACK_TRACES, reason="TensorFlow's own capture alone")
-def test_a_handle_is_captured_once_by_us_and_by_tensorflow():
-    variable = tf.Variable([1.0, 2.0])
-
-    @tf.function
-    def step():
-        graph = tf.compat.v1.get_default_graph()
-        placeholder = captures.capture_handle(graph, variable.handle)
-        assert placeholder is captures.capture_handle(graph, variable.handle)
-        assert placeholder is graph.capture(variable.handle)
-        assert captures.with_handles_captured([variable.handle])[0] is placeholder
-        assert graph.inputs == [placeholder]
-        return tf.raw_ops.ReadVariableOp(resource=placeholder, dtype=tf.float32) + variable
-
-    concrete = step.get_concrete_function()
-    assert concrete.structured_outputs.shape == [2]
-    np.testing.assert_array_equal(step(), [2.0, 4.0])
 
 
 def test_nested_places_add_one_device_function():

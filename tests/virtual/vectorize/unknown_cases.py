@@ -308,7 +308,8 @@ COPIED_TYPES = {
     "sums": "Max Sum",
     "convolutions": "Conv2DBackpropFilter Conv3DBackpropFilterV2 "
     "DepthwiseConv2dNativeBackpropFilter",
-    "tables": "OneHot Range StridedSlice",
+    "tables": "AddV2 GatherV2 LookupTableFindV2 OneHot Range StridedSlice UnsortedSegmentSum Where",
+    "masks": "GatherV2 Reshape UnsortedSegmentSum Where",
     "control flow": "Identity OptionalFromValue OptionalGetValue",
 }
 
@@ -327,7 +328,6 @@ SUMS = {
     "table": lambda x: tf.math.unsorted_segment_sum(x, labels(x), 6),
     "Sum": lambda x: tf.reduce_sum(x, 0),
     "elements": lambda x: tf.reduce_sum(x),
-    "a mask": lambda x: tf.reduce_sum(tf.boolean_mask(x, x[:, 0] > 0.5), 0),
     "of rows": lambda x: tf.reduce_sum(tf.cast(tf.size(x), tf.float32)),
 }
 

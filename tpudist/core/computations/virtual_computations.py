@@ -43,7 +43,7 @@ def virtual_replica() -> Any:
 
 
 class VirtualComputations:
-    """Implements :mod:`tpudist.core.computations.tpu_ops`, which documents each method.
+    """The operations of :mod:`tpudist.contrib.tpu`, which documents each, on a virtual TPU.
 
     Args:
       system: the `VirtualSystem` to use.
@@ -128,6 +128,10 @@ class VirtualComputations:
         rows = _split_inputs(inputs, num_shards, input_shard_axes)
         outputs = self.replicate(computation, rows, *options)
         return _concatenated_outputs(outputs, outputs_from_all_shards, output_shard_axes)
+
+    def batch_parallel(self, computation: Fn, inputs: Any, num_shards: int, *options: Any) -> Any:
+        """:meth:`shard` along dimension 0 of all inputs and outputs."""
+        return self.shard(computation, inputs, num_shards, None, True, None, *options)
 
 
 def _groups(group_assignment: Any, count: int) -> Any:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import reductions, vectorize
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import dependencies, effects, segments
-from tpudist.virtual.variables import splits, stacked_copies, storage, stored_once
+from tpudist.virtual.trace import dependencies, segments
+from tpudist.virtual.variables import storage, stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor, Variable
@@ -42,8 +42,6 @@ class _Calls:
         self._sums = IdentityMap()
         self._last: list[Any] = []
         self._own_functions: dict[Any, Any] = {}
-        self._stacked = IdentityMap()
-        self._unstacked = UnstackedCopies(program)
 
     def build(self) -> Any:
         """Calls all segments and merges; returns the results."""
@@ -52,11 +50,10 @@ class _Calls:
             self._set_inputs()
             cut = segments.cut(program, self._result_tensors())
             calls = self._calls(cut)
-            for segment, call, merge in zip(cut, calls, program.merges + [None]):
-                self._with_copies(segment.inputs if segment else (), call)
+            for call, merge in zip(calls, program.merges + [None]):
+                call()
                 if merge is not None:
-                    handles = self._unstacked.handles_in(merge)
-                    self._with_copies(handles, functools.partial(self._call_merge, merge))
+                    self._call_merge(merge)
                     for variable in merge.updated:
                         stored_once.assume_equal(variable)
             for value, receive in program.deliveries:
@@ -74,34 +71,14 @@ class _Calls:
         if variable is None:
             stored_once.assume_equal(stored_once.of_handle(external))
             return vectorize.Uniform(self._count, external)
-        rows = stacked_copies.of(variable)
-        positions = storage.positions(variable, self._program.extended)
-        if rows is None:
-            parts = distributed.components(variable)
-            return vectorize.from_replicas([parts[i].handle for i in positions], placeholder)
-        if list(positions) != list(range(len(rows))):
-            return self._unstacked.unstack(placeholder, rows, positions)
-        self._stacked[placeholder] = rows
-        return vectorize.Handles(self._count, [external, rows.others.handle])
+        return vectorize.from_replicas(
+            [copy.handle for copy in self._copies_of(variable)], placeholder
+        )
 
-    def _unstack_all(self) -> None:
-        """Gives each replica a handle of its own for variables with stacked copies."""
-        for placeholder, rows in self._stacked.items():
-            self._batched_values[placeholder] = self._unstacked.unstack(
-                placeholder, rows, range(self._count)
-            )
-        self._stacked.clear()
-
-    def _with_copies(self, tensors: Sequence[Tensor], call: Any) -> None:
-        """Makes a call that takes `tensors` of the trace; loads its unstacked copies around it."""
-        self._run_after_previous(self._unstacked.load, tensors)
-        call()
-        self._run_after_previous(self._unstacked.restack, tensors)
-
-    def _run_after_previous(self, make: Callable[..., Any], tensors: Sequence[Tensor]) -> None:
-        """Makes ops that run after all that were made before."""
-        with tf.control_dependencies(self._last):
-            self._last = make(tensors) or self._last
+    def _copies_of(self, variable: Any) -> list[Any]:
+        """Each replica's copy of a variable."""
+        copies = distributed.components(variable)
+        return [copies[i] for i in storage.positions(variable, self._program.extended)]
 
     def _batched(self, tensor: Tensor) -> Any:
         return self._batched_values[dependencies.origin(tensor)]
@@ -122,20 +99,11 @@ class _Calls:
 
     def _calls(self, cut: Any) -> list[Any]:
         """The function that calls each segment: once for all replicas if possible."""
-        batched = self._batched_segments(cut)
+        batched = vectorize.batch_segments(self._program, cut, self._batched_values)
         if batched is not None:
             return [functools.partial(self._call_batched, segment) for segment in batched]
-        self._unstack_all()
         shared = segments.is_large(self._program, cut)
         return [functools.partial(self._call_segment, segment, shared) for segment in cut]
-
-    def _batched_segments(self, cut: Any) -> Any:
-        try:
-            return vectorize.batch_segments(self._program, cut, self._batched_values)
-        except vectorize.NeedsHandles:
-            self._program.explanation.restart()
-            self._unstack_all()
-            return vectorize.batch_segments(self._program, cut, self._batched_values)
 
     def _call_batched(self, segment: Segment | None) -> None:
         """Calls a batched segment, once for all replicas."""
@@ -254,86 +222,11 @@ class _Calls:
             if stored is None:
                 parts = reductions.copies(graphs.read(handle, variable.dtype), self._count)
             else:
-                parts = self._values(stored)
+                copies = self._copies_of(stored)
+                parts = [graphs.read(copy.handle, variable.dtype) for copy in copies]
         return self._per_replica(parts)
-
-    def _values(self, variable: Any) -> list[Any]:
-        """The value of each replica's copy of a variable."""
-        rows = stacked_copies.of(variable)
-        positions = storage.positions(variable, self._program.extended)
-        if rows is not None:
-            values = rows.values()
-            return [values[i] for i in positions]
-        parts = distributed.components(variable)
-        return [graphs.read(parts[i].handle, variable.dtype) for i in positions]
 
     def _per_replica(self, parts: Any) -> Any:
         if self._count == 1:
             return parts[0]
         return distributed.per_replica(self._program.extended, parts)
-
-
-class UnstackedCopies:
-    """Unstacks copies of variables for segments that need the handle of each copy.
-
-    While such a segment runs, each copy is a variable of its own: it gets the value of its row
-    before the segment, and the row gets its value after it.
-
-    Args:
-      program: the traced `Program`.
-    """
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._rows = IdentityMap()
-        self._written: set[int] | None = None
-
-    def unstack(self, placeholder: Any, rows: Any, positions: Any) -> Any:
-        """Makes the copies of a variable variables of their own.
-
-        Args:
-          placeholder: the handle in the trace that stands for them.
-          rows: the `stacked_copies.StackedCopies`.
-          positions: for each replica the number of its copy.
-
-        Returns:
-          The batched value of the handles.
-        """
-        self._rows[placeholder] = rows
-        unstacked = rows.unstack_all()
-        return vectorize.from_replicas([unstacked[i].handle for i in positions], placeholder)
-
-    def load(self, tensors: Sequence[Tensor]) -> list[Any]:
-        """The ops that assign the values of the rows to unstacked copies.
-
-        Args:
-          tensors: the tensors of the trace that the next call takes.
-        """
-        return [op for rows in self._unstacked_for(tensors) for op in rows.load()]
-
-    def restack(self, tensors: Sequence[Tensor]) -> list[Any]:
-        """The ops that assign the rows the values of unstacked copies that may have changed."""
-        return [
-            op
-            for rows in self._unstacked_for(tensors)
-            if id(rows.first.handle) in self._handles_written()
-            for op in rows.restack()
-        ]
-
-    def handles_in(self, merge: Merge) -> Any:
-        """The handles of the trace that enter a `merge.Merge`, if any copies are unstacked."""
-        used = merge.used() if self._rows else ()
-        sources = [source for _, source, _ in used if functions.is_resource(source)]
-        return list(map(effects.root, sources))
-
-    def _unstacked_for(self, tensors: Sequence[Tensor]) -> list[Any]:
-        return [self._rows[tensor] for tensor in tensors if tensor in self._rows]
-
-    def _handles_written(self) -> Any:
-        if self._written is None:
-            ops = self._program.graph.get_operations()
-            written = {id(handle) for op in ops for handle in splits.written(op)}
-            entering = [t for merge in self._program.merges for t in self.handles_in(merge)]
-            written.update(id(functions.captured(tensor)) for tensor in entering)
-            self._written = written
-        return self._written

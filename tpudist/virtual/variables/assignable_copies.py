@@ -7,6 +7,7 @@ that sets every copy in a loop gets a warning and continues.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any, Callable
 
@@ -14,7 +15,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, nests
-from tpudist.virtual.variables import shared_state, splits, stored_once
+from tpudist.virtual.variables import splits, stored_once
 
 #: Assignments that give the same value when a loop repeats them for every copy.
 _REPEATABLE = ("assign", "load")
@@ -48,9 +49,21 @@ def of_replica(variable: Any, index: int) -> Any:
     made = variable._copies.get(index)
     if made is None:
         stored = distributed.components(variable)[0]
-        made = shared_state.stand_in(_Copy, stored, "_copy", (variable, index))
-        variable._copies[index] = made
+        cls = _class_for(type(stored))  # type: ignore[arg-type]
+        made = variable._copies[index] = cls.__new__(cls)
+        object.__setattr__(made, "__dict__", stored.__dict__)
+        object.__setattr__(made, "_copy", (variable, index))
     return made
+
+
+@functools.lru_cache(maxsize=None)
+def _class_for(base: type) -> Any:
+    """The class of copies of a stored variable, whose class is `base`; they share its state."""
+    names = [name for name in distributed.ASSIGNMENTS if hasattr(base, name)]
+    members: dict[str, Any] = {name: _assigning(base, name) for name in names}
+    members.update((name, _without_read(name)) for name in ("device", "graph", "op"))
+    members.update(__slots__=("_copy",), __module__=base.__module__)
+    return type(base)(base.__name__, (_Copy, base), members)
 
 
 class _Copy:
@@ -58,13 +71,6 @@ class _Copy:
 
     __slots__ = ()
     _copy: tuple[Any, int]
-
-    @staticmethod
-    def members(base: Any) -> dict[str, Any]:
-        """Its methods that assign, and the attributes that read no value of the handle."""
-        names = [name for name in distributed.ASSIGNMENTS if hasattr(base, name)]
-        attributes = {name: _without_read(name) for name in ("device", "graph", "op")}
-        return dict(attributes, **{name: _assigning(base, name) for name in names})
 
     @property
     def _handle(self) -> Any:

@@ -1,4 +1,4 @@
-"""Shares the state of a variable with what wraps it, and with what stands for its copies.
+"""Shares the state of a variable with what wraps it.
 
 Keras wraps a variable for mixed precision in an ``AutoCastVariable``, whose class inherits the
 variable's. It asks the variable for each attribute that neither it nor its class has: one with a
@@ -42,30 +42,3 @@ def _state(variable: Any) -> dict[str, Any]:
         return _state(own["_variable"])
     state: dict[str, Any] = own.setdefault("_tpudist_state", {})
     return state
-
-
-_stand_in_classes: dict[Any, Any] = {}
-
-
-def stand_in(kind: Any, stored: Any, slot: str, value: Any) -> Any:
-    """A variable that shares all state of `stored`, but not its class.
-
-    Args:
-      kind: the class with its own members; ``kind.members(base)`` gives further ones, for a
-        stored variable of class `base`.
-      stored: the variable that is stored.
-      slot: the one attribute that is not shared.
-      value: the value of that attribute.
-    """
-    cls = _class_of(kind, type(stored), slot)
-    variable = cls.__new__(cls)
-    object.__setattr__(variable, "__dict__", stored.__dict__)
-    object.__setattr__(variable, slot, value)
-    return variable
-
-
-def _class_of(kind: Any, base: Any, slot: str) -> Any:
-    if (kind, base) not in _stand_in_classes:
-        members = dict(kind.members(base), __slots__=(slot,), __module__=base.__module__)
-        _stand_in_classes[kind, base] = type(base)(base.__name__, (kind, base), members)
-    return _stand_in_classes[kind, base]

@@ -16,10 +16,10 @@ from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, graphs, nests, versions
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
-from tpudist.virtual.variables import stacked_copies, stored_once
+from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Operation, Variable
+    from tpudist.tfcompat.annotations import Variable
 
 
 #: The beginnings of the types of ops that write to a handle.
@@ -133,65 +133,6 @@ def update_once(
 
 def _as_tensor(leaf: Any) -> Any:
     return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
-
-
-def update(variable: Variable, assign: Callable[..., Any]) -> Any:
-    """Splits a variable that a replica function assigns, and assigns it.
-
-    Its copies become rows of one variable if a trace that stands for all replicas assigns
-    it by a method that sets or adds.
-
-    Args:
-      variable: a mirrored variable that is stored once.
-      assign: does the assignment; takes no arguments.
-
-    Returns:
-      The result of `assign`.
-
-    Raises:
-      ContextError: (a RuntimeError) a graph relies on its being stored once.
-    """
-    check(variable)
-    if not _may_be_rows(variable):
-        split(variable)
-        return assign()
-    graph = tf.compat.v1.get_default_graph()
-    before = len(graph.get_operations())
-    result = assign()
-    if all(map(_is_plain, graph.get_operations()[before:])):
-        _into_rows(variable)
-    else:
-        split(variable)
-    return result
-
-
-def _may_be_rows(variable: Variable) -> bool:
-    """Whether the copies of `variable` may become rows: a trace for all replicas assigns it."""
-    if not versions.VARIABLES_EXPORT_THEMSELVES:
-        return False
-    trace = function_graphs.current()
-    if trace is None or trace.uniformity is None or not trace.is_here():
-        return False
-    if variable.trainable or variable._copies or not variable.shape.is_fully_defined():
-        return False
-    with function_graphs.outside({}):
-        if distributed.components(variable)[0] in copy_makers():
-            return False
-        with tf.init_scope():
-            return tf.executing_eagerly()
-
-
-def _is_plain(op: Operation) -> bool:
-    """Whether an op reads or assigns a whole variable, or touches none."""
-    return op.type in stacked_copies.PLAIN or not any(map(functions.is_resource, op.inputs))
-
-
-def _into_rows(variable: Variable) -> None:
-    extended = variable._own_strategy.extended
-    copies = distributed.components(variable)
-    with function_graphs.outside({}), extended.place(), tf.init_scope():
-        rows = stacked_copies.StackedCopies(copies[0], len(copies), extended.place)
-    distributed.replace_components(variable, rows)
 
 
 def _copies_of(variable: Variable, count: int) -> Any:

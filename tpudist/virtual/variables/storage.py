@@ -22,7 +22,6 @@ from tpudist.virtual.variables import (
     other_strategies,
     shared_state,
     splits,
-    stacked_copies,
     stored_once,
 )
 
@@ -42,8 +41,7 @@ def per_replica_variable(handle: Tensor) -> Any:
     variable = stored_once.of_handle(handle)
     if variable is None or stored_once.is_stored_once(variable):
         return None
-    rows = stacked_copies.of(variable)
-    copies = distributed.components(variable) if rows is None else [rows.first, None]
+    copies = distributed.components(variable)
     return variable if len(copies) > 1 and handle is copies[0].handle else None
 
 
@@ -153,10 +151,10 @@ else:
                 and stored_once.is_stored_once(self)
                 and (self._own_strategy.extended.splits_variables)
             ):
-                assign = functools.partial(super()._update_replica, update_fn, value, **kwargs)
                 if other_strategies.runs_on_all_cores_of(self):
                     is_updated, result = splits.update_once(self, update_fn, value, kwargs)
-                    return result if is_updated else splits.update(self, assign)
+                    if is_updated:
+                        return result
                 splits.split(self)
             return super()._update_replica(update_fn, value, **kwargs)
 

@@ -15,7 +15,7 @@ from tensorflow.python.training import saver
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, graphs, versions
-from tpudist.virtual.variables import shared_state, stacked_copies
+from tpudist.virtual.variables import shared_state
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Tensor, Variable
@@ -25,8 +25,6 @@ _SaveableObject: Any = saver.BaseSaverBuilder.SaveableObject
 
 def is_stored_once(variable: Variable) -> bool:
     """Whether all replicas of `variable` read one stored value."""
-    if stacked_copies.of(variable) is not None:
-        return False
     copies = distributed.components(variable)
     return len(copies) > 1 and copies[0] is copies[1]
 
@@ -127,24 +125,6 @@ class Splittable:
                 "tf.train.Saver([variable]), which restores every copy",
             )
         self._assumed_equal = True
-
-    def _trackable_children(self, save_type: str = "checkpoint", **options: Any) -> dict[str, Any]:
-        """Its children; in a SavedModel, whose functions may use them, also its rows."""
-        inherited: Any = super()
-        children: dict[str, Any] = inherited._trackable_children(save_type, **options)
-        rows = stacked_copies.of(self) if save_type == "savedmodel" else None
-        return children if rows is None else dict(children, rows=stacked_copies.SavedRows(rows))
-
-    def _export_to_saved_model_graph(self, *args: Any, **kwargs: Any) -> Any:
-        inherited: Any = super()
-        rows = stacked_copies.of(self)
-        if rows is None:
-            return inherited._export_to_saved_model_graph(*args, **kwargs)
-        distributed.replace_components(self, (rows.first,))
-        try:
-            return inherited._export_to_saved_model_graph(*args, **kwargs)
-        finally:
-            distributed.replace_components(self, rows)
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         inherited: Any = super()

@@ -10,15 +10,8 @@ all replicas; a batching rule (:mod:`rules`) does an op of one type on batched v
 """
 
 from tpudist.virtual.vectorize.batching import batch_segments
-from tpudist.virtual.vectorize.own_variables import Handles, NeedsHandles, read_or_assign
+from tpudist.virtual.vectorize.own_variables import read_or_assign
 from tpudist.virtual.vectorize.values.batched_values import Uniform
 from tpudist.virtual.vectorize.values.layouts import from_replicas
 
-__all__ = [
-    "Handles",
-    "NeedsHandles",
-    "Uniform",
-    "batch_segments",
-    "from_replicas",
-    "read_or_assign",
-]
+__all__ = ["Uniform", "batch_segments", "from_replicas", "read_or_assign"]

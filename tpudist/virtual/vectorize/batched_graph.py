@@ -14,14 +14,8 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, effects
-from tpudist.virtual.vectorize import own_variables, replica_sums, rules
-from tpudist.virtual.vectorize.control_flow import (
-    branches,
-    called_functions,
-    divergent_values,
-    loops,
-    unequal_rounds,
-)
+from tpudist.virtual.vectorize import replica_sums, rules
+from tpudist.virtual.vectorize.control_flow import branches, called_functions, loops
 from tpudist.virtual.vectorize.values import (
     batched_values,
     known_shapes,
@@ -39,9 +33,7 @@ if TYPE_CHECKING:
 #: {class of batched values of lists and optionals: the ops with a rule for it}
 _ALLOWED_OPS = {
     tensor_lists.StackedList: rules.LIST_OPS + rules.IDENTITIES,
-    optionals.BranchOptionals: rules.IDENTITIES,
     optionals.Optionals: rules.OPTIONAL_OPS + rules.IDENTITIES,
-    unequal_rounds.UnequalLists: rules.IDENTITIES,
 }
 
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
@@ -59,19 +51,14 @@ class BatchedGraph:
       graph: the `PlacedGraph` that gets the ops; it is the current graph.
       sums_only: the tensors of which only the sum over the replicas is needed.
       record: the `explanations.Record` of how each op is done.
-      active: a bool tensor ``[N]``: which replicas take part in sums over the replicas; None
-        if all do.
 
     Attributes:
       count: number of replicas.
       place: the device of the ops.
     """
 
-    def __init__(
-        self, program: Program, graph: Graph, sums_only: Any, record: Any, active: Any = None
-    ) -> None:
+    def __init__(self, program: Program, graph: Graph, sums_only: Any, record: Any) -> None:
         self._program = program
-        self._active = active
         self.record = record
         self._graph = graph
         self.count = program.num_replicas
@@ -87,10 +74,10 @@ class BatchedGraph:
         self._batched[tensor] = layout.placeholders(tensor)
         return self._batched[tensor].tensors()
 
-    def nested(self, sums_only: Any, graph: Graph | None = None, active: Any = None) -> Any:
+    def nested(self, sums_only: Any, graph: Graph | None = None) -> Any:
         """A `BatchedGraph` for a called function; its ops go to `graph`, by default this one's."""
         record = explanations.Record()
-        return BatchedGraph(self._program, graph or self._graph, sums_only, record, active)
+        return BatchedGraph(self._program, graph or self._graph, sums_only, record)
 
     def add_function(self, function: Any, inputs: Any) -> None:
         """Adds the ops of a `called_functions.Function`, called on the batched `inputs`."""
@@ -161,8 +148,6 @@ class BatchedGraph:
 
     def _vectorized(self, op: Operation, inputs: Any) -> tuple[Any, ...]:
         """(batched outputs of `op`, None), or (None, the reason why it cannot be batched)."""
-        if any(isinstance(batched, own_variables.Handles) for batched in inputs):
-            return self._on_stacked_copies(op, inputs), None
         if op.type in _SHAPES:
             outputs = _known_shapes(op, inputs, self.count)
             if outputs:
@@ -177,20 +162,8 @@ class BatchedGraph:
             return outputs, None if outputs else _rule_reason(op, inputs)
         except batched_values.NotBatchable as error:
             return None, str(error)
-        except own_variables.NeedsHandles:
-            raise
         except Exception as error:  # pylint: disable=broad-except
             return None, failure_reason(error)
-
-    def _on_stacked_copies(self, op: Operation, inputs: Any) -> Any:
-        """The batched outputs of `op`, which takes the handles of stacked copies."""
-        if op.type in called_functions.CALLS and graphs.only_reads(op):
-            try:
-                return self._batched_outputs(op, inputs)
-            except batched_values.NotBatchable as error:
-                raise own_variables.NeedsHandles from error
-        outputs, self._ops[op] = own_variables.add_to_stacked(op, inputs)
-        return outputs
 
     def _batched_outputs(self, op: Operation, inputs: Any) -> Any:
         output_sums = [output in self._sums_only for output in op.outputs]
@@ -213,10 +186,7 @@ class BatchedGraph:
         return inner.values_of(function.outputs)
 
     def _by_rule(self, op: Operation, inputs: Any) -> Any:
-        if self._active is not None and op.outputs[0] in self._sums_only:
-            inputs = self._only_active(op, inputs)
-        is_ragged = any(isinstance(batched, rules.RAGGED_KINDS) for batched in inputs)
-        if is_ragged or op.type in rules.SELECTING:
+        if any(isinstance(batched, rules.RAGGED_KINDS) for batched in inputs):
             node = rules.Node(op, inputs, self.count, op.outputs[0] in self._sums_only)
             outputs = rules.apply_ragged_rule(node)
             if outputs is not None:
@@ -231,18 +201,6 @@ class BatchedGraph:
         if not (node.is_known() and node.has_room()):
             return None
         return rules.RULES[op.type](node)
-
-    def _only_active(self, op: Operation, inputs: Any) -> Any:
-        """The inputs of `op`, with zeros for replicas that do not take part in sums."""
-        has_sums = any(isinstance(batched, batched_values.ReplicaSum) for batched in inputs)
-        if not has_sums and op.type in rules.TOTAL | rules.LINEAR:
-            return inputs  # an op after it takes the sum
-        return [
-            divergent_values.only_active(self._active, batched)
-            if has_sums or isinstance(batched, batched_values.Batch)
-            else batched
-            for batched in inputs
-        ]
 
     def _uniform(self, op: Operation, inputs: Any) -> list[Any]:
         """The outputs of `op`, done once, as all its inputs are uniform."""

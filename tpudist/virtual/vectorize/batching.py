@@ -56,8 +56,6 @@ def batch_segments(program: Program, segments: Any, known: Any) -> Any:
             batched = segment and _batch(program, segment, values)
         except batched_values.NotBatchable as error:
             return _refused(program, str(error))
-        except own_variables.NeedsHandles:
-            raise
         except Exception as error:  # pylint: disable=broad-except
             return _refused(program, batched_graph.failure_reason(error))
         if segment is not None and batched is None:

@@ -1,9 +1,8 @@
 """Reads and assigns each replica's own copy of a variable, before and after a segment.
 
-One read of the trace becomes N reads, and one assignment N assignments (two of each if the
-copies are stacked). They are ops of a function that all variables of one shape share, and that
-is not inlined: TensorFlow optimises it once, and the graph gets one call per variable, however
-many replicas there are.
+One read of the trace becomes N reads, and one assignment N assignments. They are ops of a function
+that all variables of one shape share, and that is not inlined: TensorFlow optimises it once, and
+the graph gets one call per variable, however many replicas there are.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import tensorflow as tf
 from tpudist.tfcompat import functions, graphs, placed_graphs
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, segments
-from tpudist.virtual.variables import stacked_copies
 from tpudist.virtual.vectorize.values import batched_values
 from tpudist.virtual.vectorize.values.layouts import from_replicas
 
@@ -25,32 +23,8 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import Program, Segment
 
 
-class NeedsHandles(Exception):
-    """An op needs a handle for each replica's copy, so the copies must be unstacked."""
-
-
-class Handles(batched_values.BatchedValue):
-    """The two handles of stacked copies: replica 0's variable, and the rows of all others.
-
-    Args:
-      count: number of replicas.
-      tensors: the two handles.
-    """
-
-    num_tensors = 2
-
-    def __init__(self, count: int, tensors: Sequence[Tensor]) -> None:
-        self.count = count
-        self._tensors = list(tensors)
-
-    def per_replica(self) -> Any:
-        """Fails, as there are no handles per replica.
-
-        Raises:
-          NeedsHandles: always.
-        """
-        raise NeedsHandles
-
+#: Ops that assign a whole variable.
+_ASSIGNS = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp")
 
 #: The reads of the trace that are done before a segment, and the assignments after it.
 Around = collections.namedtuple("Around", "reads assignments")
@@ -80,9 +54,7 @@ def split_off(segment: Segment, values: Any) -> tuple[Any, ...]:
             users.get(tensor, []).append(op)
     for ops in users.values():
         reads = [op for op in ops if _is_first(op, body)]
-        assignments = [
-            op for op in ops if op.type in stacked_copies.ASSIGNS and op not in waited_for
-        ]
+        assignments = [op for op in ops if op.type in _ASSIGNS and op not in waited_for]
         if len(reads) + len(assignments) == len(ops):
             around.reads.extend(reads)
             around.assignments.extend(assignments)
@@ -91,8 +63,8 @@ def split_off(segment: Segment, values: Any) -> tuple[Any, ...]:
 
 def _is_own(values: Any, tensor: Tensor) -> bool:
     """Whether `tensor` is the handle of a variable of static shape with a copy per replica."""
-    kinds = batched_values.PerReplicaTensors, Handles
-    if not functions.is_resource(tensor) or not isinstance(values[tensor], kinds):
+    is_own = isinstance(values[tensor], batched_values.PerReplicaTensors)
+    if not functions.is_resource(tensor) or not is_own:
         return False
     shape, _ = graphs.stored_in(tensor)
     return shape is not None and shape.is_fully_defined()
@@ -106,12 +78,8 @@ def _is_first(op: Operation, body: Any) -> bool:
 def note(around: Any, program: Program, values: Any) -> None:
     """Explains the ops of `around`, and adds the layouts of their outputs to `values`."""
     for op in around.reads + around.assignments:
-        handles = values[op.inputs[0]]
-        is_per_replica = isinstance(handles, batched_values.PerReplicaTensors)
-        program.explanation.segment.note(
-            op, "each replica has its own variable" if is_per_replica else None
-        )
-        program.explanation.built += handles.num_tensors
+        program.explanation.segment.note(op, "each replica has its own variable")
+        program.explanation.built += program.num_replicas
         for tensor in op.outputs:
             shape = tensor.shape.as_list()
             values[tensor] = batched_values.Batch(program.num_replicas, shape)
@@ -175,20 +143,14 @@ class _Function:
 
     def call(self, values: Any) -> Any:
         """Calls the function on batched `values`; returns the batched outputs."""
-        inputs, outputs = _tensors(values), None
-        if self.op is not None:
-            outputs = functions.call_again(self.op, inputs, self._output_tensors)
-        if outputs is None:
-            with functions.unoptimised():
-                outputs = functions.call(self._function, inputs, self._output_tensors)
+        with functions.unoptimised():
+            outputs = functions.call(self._function, _tensors(values), self._output_tensors)
         self.op = outputs[0].op
         return [layout.with_tensors(outputs) for layout in self._outputs]
 
 
 def _add_ops(op: Operation, inputs: Any) -> Any:
     """Adds `op` for all replicas; returns its batched outputs, and the new ops."""
-    if isinstance(inputs[0], Handles):
-        return add_to_stacked(op, inputs)
     copies = [
         functions.copy_op(op, own_inputs)
         for own_inputs in zip(*[value.per_replica() for value in inputs])
@@ -199,34 +161,3 @@ def _add_ops(op: Operation, inputs: Any) -> Any:
 
 def _tensors(values: Any) -> list[Any]:
     return [tensor for value in values for tensor in value.tensors()]
-
-
-def add_to_stacked(op: Operation, inputs: Any) -> tuple[Any, ...]:
-    """Adds a read or assignment of all replicas' copies, which are stacked.
-
-    Args:
-      op: an op of the trace.
-      inputs: its batched inputs; the first one is a `Handles`.
-
-    Returns:
-      Its batched outputs, and the new ops.
-
-    Raises:
-      NeedsHandles: `op` is neither a read nor a plain assignment.
-    """
-    if op.type not in stacked_copies.PLAIN:
-        raise NeedsHandles
-    values = [_first_and_others(value) for value in inputs[1:]]
-    copies = [functions.copy_op(op, own_inputs) for own_inputs in zip(inputs[0].tensors(), *values)]
-    if not op.outputs:
-        return [], copies
-    first, others = [copy.outputs[0] for copy in copies]
-    stacked = tf.concat([tf.expand_dims(first, 0), others], 0)
-    shape = op.outputs[0].shape.as_list()
-    return [batched_values.Batch(inputs[0].count, shape, stacked=stacked)], copies
-
-
-def _first_and_others(value: Any) -> tuple[Any, ...]:
-    """The value of the first replica, and the stacked values of the others."""
-    stacked = value.stacked() if hasattr(value, "stacked") else tf.stack(value.per_replica())
-    return stacked[0], stacked[1:]

@@ -1,1 +1,1 @@
-"""Batching branches, loops and calls: the ops inside of them too, also where replicas diverge."""
+"""Batching branches, loops and calls, and the ops in them, where replicas go the same way."""

@@ -10,7 +10,6 @@ import collections
 from typing import TYPE_CHECKING, Any
 
 from tpudist.tfcompat import functions, graphs, made_ops, placed_graphs
-from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
 from tpudist.virtual.vectorize.values import tensor_lists
@@ -115,25 +114,17 @@ class BatchedFunction:
     """
 
     def __init__(self, graph: Any, function: Any, layouts: Any, sums_only: Any) -> None:
-        self.record = explanations.Record()
         self._graph = placed_graphs.PlacedGraph("batched", graph.place)
         functions.add_library(function.graph, self._graph)
         with self._graph.building():
-            self._inputs = [
+            inputs = [
                 layout.placeholders(tensor) for layout, tensor in zip(layouts, function.inputs)
             ]
-            self._graph.inputs = _tensors(self._inputs)
-            self.outputs = self._results(graph, function, sums_only)
-
-    def _results(self, graph: Any, function: Any, sums_only: Any) -> Any:
-        return self._add_call(graph, function, sums_only)
-
-    def _add_call(self, graph: Any, function: Any, sums_only: Any, active: Any = None) -> Any:
-        """Adds the ops of `function`, called on the inputs; returns its batched outputs."""
-        inner = graph.nested(sums_only, self._graph, active)
-        inner.add_function(function, self._inputs)
-        self.record.add(inner.record)
-        return inner.values_of(function.outputs)
+            self._graph.inputs = _tensors(inputs)
+            inner = graph.nested(sums_only, self._graph)
+            inner.add_function(function, inputs)
+            self.outputs = inner.values_of(function.outputs)
+        self.record = inner.record
 
     def finish(self, layouts: Any) -> Any:
         """Converts the outputs to `layouts`; returns the function, as attributes take it."""

@@ -17,30 +17,25 @@ from tpudist.virtual.vectorize.rules import (  # noqa: F401 (imported to registe
     lists,
     row_sums,
 )
-from tpudist.virtual.vectorize.rules.elementwise import TOTAL
 from tpudist.virtual.vectorize.rules.node import (
     IDENTITIES,
     LINEAR,
     LIST_OPS,
-    MAX_RANKS,
     OPTIONAL_OPS,
     RESHAPES,
     RULES,
     Node,
 )
-from tpudist.virtual.vectorize.rules.ragged import RAGGED_KINDS, SELECTING, apply_ragged_rule
+from tpudist.virtual.vectorize.rules.ragged import RAGGED_KINDS, apply_ragged_rule
 
 __all__ = [
     "IDENTITIES",
     "LINEAR",
     "LIST_OPS",
-    "MAX_RANKS",
     "OPTIONAL_OPS",
     "RAGGED_KINDS",
     "RESHAPES",
     "RULES",
-    "SELECTING",
-    "TOTAL",
     "Node",
     "apply_ragged_rule",
 ]

@@ -1,4 +1,4 @@
-"""Rules for ops along axes, for ops that change shapes, and for ops on matrices and colours."""
+"""Rules for ops along axes, and for ops that change shapes."""
 
 from __future__ import annotations
 
@@ -81,26 +81,6 @@ def tile(node: Node) -> Any:
     return node.on_stacked(node.inputs[0].stacked(), shifted)
 
 
-@rule("CumulativeLogsumexp")
-def cumulative_logsumexp(node: Node) -> Any:
-    """Computes cumulative values along a static axis."""
-    axis = node.constant(1)
-    if axis is None:
-        return None
-    shifted = int(axis) % len(node.shape()) + 1
-    return node.on_stacked(node.inputs[0].stacked(), constants.constant(shifted, axis.dtype))
-
-
-@rule("Roll")
-def roll(node: Node) -> Any:
-    """Rolls values along static axes."""
-    axes = node.constant(2)
-    if axes is None or not node.is_uniform(1):
-        return None
-    shifted = constants.constant(axes % len(node.shape()) + 1, axes.dtype)
-    return node.on_stacked(node.inputs[0].stacked(), node.inputs[1].value, shifted)
-
-
 @rule("BroadcastTo", "Fill")
 def broadcast_to(node: Node) -> Any:
     """Broadcasts to a static shape."""
@@ -145,18 +125,6 @@ def pack(node: Node) -> Any:
         one = tf.expand_dims(values[0], axis)
         return node.from_stacked(tf.broadcast_to(one, [node.count] + node.shape()))
     return node.from_stacked(tf.stack(values, axis))
-
-
-@rule("LookupTableFindV2")
-def table_lookup(node: Node) -> Any:
-    """Looks keys up in a table, each by itself."""
-    if not (node.is_uniform(0, 2) and node.is_batch(1)) or node.input_shape(1) is None:
-        return None
-    (found_values,) = node.add_op(
-        node.inputs[0].value, node.inputs[1].stacked(), node.inputs[2].value
-    )
-    found_values.set_shape([node.count] + node.shape())
-    return node.from_stacked(found_values)
 
 
 @rule("OneHot")
@@ -258,25 +226,3 @@ def _stacked_outputs(node: Node, tensors: Sequence[Tensor]) -> list[Any]:
         batched_values.Batch(node.count, node.shape(i), stacked=tensor)
         for i, tensor in enumerate(tensors)
     ]
-
-
-@rule(
-    "HSVToRGB",
-    "MatrixDeterminant",
-    "Qr",
-    "RGBToHSV",
-    "SelfAdjointEigV2",
-    "Svd",
-    "TridiagonalMatMul",
-    "TridiagonalSolve",
-)
-def last_axes(node: Node) -> list[Any]:
-    """Batches ops that treat each element along the first axes by itself."""
-    outputs = node.add_op(*[value.stacked() for value in node.inputs])
-    return [_output_value(node, tensor, node.shape(i)) for i, tensor in enumerate(outputs)]
-
-
-def _output_value(node: Node, tensor: Tensor, shape: Any) -> Any:
-    if tensor.shape.as_list() == shape:  # an output that an attribute turned off
-        return batched_values.Uniform(node.count, tensor)
-    return batched_values.Batch(node.count, shape, stacked=tensor)

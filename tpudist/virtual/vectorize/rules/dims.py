@@ -1,14 +1,16 @@
 """Rules for ops on the shapes of ragged values.
 
-They return None where the result is neither an int nor a multiple of numbers of rows; it is then
-computed per replica, as any other number.
+Most of them do in NumPy what the op does, with arrays of ints and `Sizes`. Where a result is
+neither an int nor a multiple of numbers of rows, Python raises a TypeError and the rule gives
+None: the result is computed per replica, as any other number.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING, Any, Callable
 
-import tensorflow as tf
+import numpy as np
 
 from tpudist.tfcompat import functions
 from tpudist.virtual import constants
@@ -27,14 +29,40 @@ RULES: dict[Any, Any] = {}
 rule = rules_of(RULES)
 
 
-def _dims(node: Node, numbers: Any, index: int = 0, scalar: bool = False) -> BatchedValue:
-    """The batched value of output `index`, of which `numbers` are the entries."""
-    dtype = node.op.outputs[index].dtype
-    if not any(isinstance(entry, Sizes) for entry in numbers):
-        value = numbers[0] if scalar else numbers
-        constant = constants.constant(value, dtype) if numbers else tf.zeros([0], dtype)
-        return batched_values.Uniform(node.count, constant)
-    return Dims(node.count, numbers, dtype, scalar)
+def _dims(node: Node, numbers: Any, index: int = 0) -> BatchedValue:
+    """The batched value of output `index`, of which `numbers`, an array, are the entries."""
+    dtype, flat = node.op.outputs[index].dtype, numbers.reshape([-1]).tolist()
+    if any(isinstance(entry, Sizes) for entry in flat):
+        return Dims(node.count, flat, dtype, scalar=not numbers.ndim)
+    value = numbers.astype(dtype.as_numpy_dtype)
+    return batched_values.Uniform(node.count, constants.constant(value, dtype))
+
+
+def _array(numbers: Any, scalar: bool = False) -> Any:
+    """An array of ints and `Sizes`, which NumPy passes on as objects."""
+    array = np.empty([len(numbers)], object)
+    array[:] = numbers
+    return array.reshape([]) if scalar else array
+
+
+def computed(*types: str) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator: registers a function that computes one output from the arrays of all inputs."""
+
+    def register(compute: Callable[..., Any]) -> Any:
+        return rule(*types)(functools.partial(_apply, compute))
+
+    return register
+
+
+def _apply(compute: Callable[..., Any], node: Node) -> Any:
+    numbers, output = [entries(value) for value in node.inputs], node.op.outputs[0]
+    if None in numbers or not output.dtype.is_integer or output.shape.rank not in (0, 1):
+        return None
+    arrays = [_array(each, tensor.shape.rank == 0) for each, tensor in zip(numbers, node.op.inputs)]
+    try:
+        return [_dims(node, np.asarray(compute(node, *arrays), object))]
+    except (ArithmeticError, IndexError, TypeError):
+        return None
 
 
 @rule("Shape", "ShapeN")
@@ -43,148 +71,95 @@ def shapes(node: Node) -> Any:
     all_entries = [known_shapes.shape_entries(value) for value in node.inputs]
     if None in all_entries:
         return None
-    return [_dims(node, numbers, i) for i, numbers in enumerate(all_entries)]
+    return [_dims(node, _array(numbers), i) for i, numbers in enumerate(all_entries)]
 
 
 @rule("Size")
 def size(node: Node) -> Any:
     """Returns the number of elements of a value."""
     numbers = known_shapes.shape_entries(node.inputs[0])
-    return numbers and _product(node, numbers)
-
-
-@rule("Prod")
-def prod(node: Node) -> Any:
-    """Multiplies the entries of a vector."""
-    numbers = isinstance(node.inputs[0], Dims) and entries(node.inputs[0])
-    if not numbers or node.op.get_attr("keep_dims") or node.constant(1) is None:
+    if not numbers or 0 in numbers:
         return None
-    return _product(node, numbers)
+    return [_dims(node, np.asarray(np.prod(_array(numbers)), object))]
 
 
-@rule("Mul")
-def multiply(node: Node) -> Any:
-    """Multiplies a number of rows by an int."""
-    input_entries = [entries(value) for value in node.inputs]
-    if None in input_entries or any(node.input_shape(i) for i in (0, 1)):
-        return None
-    return _product(node, input_entries[0] + input_entries[1])
-
-
-def _product(node: Node, numbers: Any) -> list[Any] | None:
-    """The product of entries of which at most one is a number of rows."""
-    sizes = [entry for entry in numbers if isinstance(entry, Sizes)]
-    factor = 1
-    for entry in numbers:
-        factor *= 1 if isinstance(entry, Sizes) else entry
-    if len(sizes) > 1 or not factor:
-        return None
-    return [_dims(node, [sizes[0].times(factor)] if sizes else [factor], scalar=True)]
-
-
-@rule("FloorDiv")
-def floor_div(node: Node) -> list[Any] | None:
-    """Divides ints by ints, and numbers of rows by 1."""
-    input_entries = [entries(value) for value in node.inputs]
-    if None in input_entries or node.input_shape(0) != node.input_shape(1):
-        return None
-    if any(isinstance(entry, Sizes) or not entry for entry in input_entries[1]):
-        return None
-    if any(isinstance(a, Sizes) and b != 1 for a, b in zip(*input_entries)):
-        return None
-    quotients = [a if isinstance(a, Sizes) else a // b for a, b in zip(*input_entries)]
-    return [_dims(node, quotients, scalar=not node.input_shape(0))]
-
-
-@rule("Cast", *IDENTITIES)
-def cast(node: Node) -> Any:
+@computed("Cast", *IDENTITIES)
+def cast(node: Node, numbers: Any) -> Any:
     """Returns the same numbers, maybe as another integer type."""
-    value = node.inputs[0]
-    is_integer = node.op.outputs[0].dtype in (tf.int32, tf.int64)
-    return [_dims(node, value.entries, scalar=value.scalar)] if is_integer else None
+    return numbers
 
 
-@rule("Pack")
-def pack(node: Node) -> list[Any] | None:
-    """Makes a shape of scalars."""
-    input_entries = [entries(value) for value in node.inputs]
-    if None in input_entries or any(node.input_shape(i) for i in range(len(input_entries))):
-        return None
-    return [_dims(node, [one for (one,) in input_entries])]
-
-
-@rule("ConcatV2")
-def concatenate(node: Node) -> Any:
-    """Concatenates shapes."""
-    input_entries = [entries(value) for value in node.inputs[:-1]]
-    return None if None in input_entries else [_dims(node, sum(input_entries, []))]
-
-
-@rule("StridedSlice")
-def strided_slice(node: Node) -> list[Any] | None:
-    """Slices a shape, or takes one entry of it."""
-    bounds = [node.constant(i) for i in (1, 2, 3)]
-    masks = {name: node.op.get_attr(name) for name in ("ellipsis_mask", "new_axis_mask")}
-    if any(masks.values()) or not _is_vector(node, 0):
-        return None
-    if any(bound is None or bound.size != 1 for bound in bounds):
-        return None
-    begin, end, stride = [int(bound[0]) for bound in bounds]
-    if node.op.get_attr("shrink_axis_mask"):
-        return [_dims(node, [node.inputs[0].entries[begin]], scalar=True)]
-    kept = slice(
-        None if node.op.get_attr("begin_mask") else begin,
-        None if node.op.get_attr("end_mask") else end,
-        stride,
-    )
-    return [_dims(node, node.inputs[0].entries[kept])]
-
-
-def _is_vector(node: Node, index: int) -> bool:
-    return isinstance(node.inputs[index], Dims) and not node.inputs[index].scalar
-
-
-@rule("Slice")
-def slice_(node: Node) -> list[Any] | None:
-    """Slices a shape."""
-    begin, size = node.constant(1), node.constant(2)
-    if not _is_vector(node, 0) or begin is None or size is None:
-        return None
-    (begin,), (size,) = begin.tolist(), size.tolist()
-    return [_dims(node, node.inputs[0].entries[begin:][: None if size < 0 else size])]
-
-
-@rule("GatherV2")
-def gather(node: Node) -> list[Any] | None:
-    """Gathers entries of a shape."""
-    indices = node.constant(1)
-    if not _is_vector(node, 0) or indices is None or indices.ndim > 1:
-        return None
-    gathered = [node.inputs[0].entries[index] for index in indices.reshape([-1]).tolist()]
-    return [_dims(node, gathered, scalar=not indices.ndim)]
-
-
-@rule("Reshape", "ExpandDims", "Squeeze")
-def reshape(node: Node) -> list[Any] | None:
+@computed("Reshape", "ExpandDims", "Squeeze")
+def reshape(node: Node, numbers: Any, *unused: Any) -> Any:
     """Turns a scalar into a vector of one number, or back."""
-    shape = node.shape()
-    if shape is None or len(shape) > 1:
-        return None
-    return [_dims(node, node.inputs[0].entries, scalar=not shape)]
+    return numbers.reshape([-1] * node.op.outputs[0].shape.rank)
 
 
-@rule("DynamicStitch")
-def dynamic_stitch(node: Node) -> list[Any] | None:
+@computed("Prod")
+def prod(node: Node, numbers: Any, axis: Any) -> Any:
+    """Multiplies the entries of a vector."""
+    return np.prod(numbers, keepdims=node.op.get_attr("keep_dims"))
+
+
+@computed("Mul")
+def multiply(node: Node, one: Any, other: Any) -> Any:
+    """Multiplies numbers of rows by ints."""
+    return one * other
+
+
+@computed("FloorDiv")
+def floor_div(node: Node, one: Any, other: Any) -> Any:
+    """Divides ints by ints, and numbers of rows by 1."""
+    return one // other
+
+
+@computed("Pack")
+def pack(node: Node, *numbers: Any) -> Any:
+    """Makes a shape of scalars."""
+    return np.concatenate([each.reshape([1]) for each in numbers])
+
+
+@computed("ConcatV2")
+def concatenate(node: Node, *numbers: Any) -> Any:
+    """Concatenates shapes."""
+    return np.concatenate(numbers[:-1])
+
+
+@computed("Slice")
+def slice_(node: Node, numbers: Any, begin: Any, size: Any) -> Any:
+    """Slices a shape."""
+    return numbers[begin[0] :][: None if size[0] == -1 else size[0]]
+
+
+@computed("StridedSlice")
+def strided_slice(node: Node, numbers: Any, begin: Any, end: Any, stride: Any) -> Any:
+    """Slices a shape, or takes one entry of it."""
+    if node.op.get_attr("ellipsis_mask") or node.op.get_attr("new_axis_mask"):
+        raise TypeError
+    if node.op.get_attr("shrink_axis_mask"):
+        return numbers[begin[0]]
+    first = None if node.op.get_attr("begin_mask") else begin[0]
+    last = None if node.op.get_attr("end_mask") else end[0]
+    return numbers[first : last : stride[0]]
+
+
+@computed("GatherV2")
+def gather(node: Node, numbers: Any, indices: Any, axis: Any) -> Any:
+    """Gathers entries of a shape."""
+    return numbers[indices.astype(int)]
+
+
+@computed("DynamicStitch")
+def dynamic_stitch(node: Node, *indices_and_numbers: Any) -> Any:
     """Replaces some entries of a shape."""
-    half = len(node.inputs) // 2
-    indices = [node.constant(i) for i in range(half)]
-    input_entries = [entries(value) for value in node.inputs[half:]]
-    if None in input_entries or any(index is None for index in indices):
-        return None
-    stitched: dict[Any, Any] = {}
-    for index, values in zip(indices, input_entries):
-        stitched.update(zip(index.reshape([-1]).tolist(), values))
-    return [_dims(node, [stitched[i] for i in range(len(stitched))])]
+    half = len(indices_and_numbers) // 2
+    indices, numbers = (
+        np.concatenate([each.reshape([-1]) for each in part])
+        for part in (indices_and_numbers[:half], indices_and_numbers[half:])
+    )
+    stitched = np.empty([max(indices) + 1], object)
+    stitched[indices.astype(int)] = numbers
+    return stitched
 
 
 @rule("ConcatOffset")
@@ -196,7 +171,7 @@ def concat_offsets(node: Node) -> Any:
     outputs, start = [], 0
     for i, shape in enumerate(parts):
         offset = [start if j == axis else 0 for j in range(len(shape))]
-        outputs.append(_dims(node, offset, i))
+        outputs.append(_dims(node, _array(offset), i))
         start += shape[axis]
     return outputs
 

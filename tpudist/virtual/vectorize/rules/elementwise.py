@@ -26,17 +26,6 @@ ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad So
 TanhGrad""".split()
 
 
-#: Ops that cannot fail, whatever numbers they get; integer divisions can.
-TOTAL = frozenset(UNARY + BROADCAST + SAME_SHAPE) - {
-    "Div",
-    "FloorDiv",
-    "FloorMod",
-    "Mod",
-    "Pow",
-    "TruncateDiv",
-}
-
-
 @rule(*IDENTITIES)
 def identity(node: Node) -> Any:
     """Returns its input."""

@@ -112,18 +112,9 @@ def bias_gradient(node: Node) -> Any:
 @rule("ReverseSequence")
 def reverse_sequence(node: Node) -> Any:
     """Reverses the first elements of each example, as many as its length says."""
-    batch_dim = node.op.get_attr("batch_dim")
-    if not batch_dim:
-        return node.on_rows(*[value.rows() for value in node.inputs])
-    values, lengths = node.inputs
-    shape = [node.count] + node.input_shape()
-    batch_first = list(range(1, batch_dim + 1)) + [0] + list(range(batch_dim + 1, len(shape)))
-    moved = [shape[axis] for axis in batch_first]
-    rows = moved[:batch_dim] + [node.count * shape[batch_dim + 1]] + moved[batch_dim + 2 :]
-    examples = constants.reshape(tf.transpose(values.stacked(), batch_first), rows)
-    (reversed_rows,) = node.add_op(examples, lengths.rows())
-    back = [batch_dim] + [axis for axis in range(len(shape)) if axis != batch_dim]
-    return node.from_stacked(tf.transpose(constants.reshape(reversed_rows, moved), back))
+    if node.op.get_attr("batch_dim"):
+        return None
+    return node.on_rows(*[value.rows() for value in node.inputs])
 
 
 @rule("MatMul")

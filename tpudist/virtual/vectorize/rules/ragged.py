@@ -8,8 +8,10 @@ over rows, see :mod:`row_sums`. The rules for symbolic shapes are in :mod:`dims`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import fractions
+from typing import TYPE_CHECKING, Any, Callable
 
+import numpy as np
 import tensorflow as tf
 
 from tpudist.virtual import constants
@@ -36,9 +38,6 @@ rule = rules_of(RULES)
 #: The classes of batched values that need these rules.
 RAGGED_KINDS = (Axes, Dims, Ragged)
 
-#: Ops whose output is ragged, even if no input is.
-SELECTING = ("Where",)
-
 #: Ops whose rules here take a shape that is a `Dims`, even if no input is ragged.
 _SHAPE_TAKING = ("BroadcastTo", "Fill", "Range", "Tile")
 
@@ -49,7 +48,7 @@ _SHAPE_OPS = ("Shape", "ShapeN", "Size")
 def apply_ragged_rule(node: Node) -> Any:
     """The batched outputs of a `Node`; None if no rule covers it.
 
-    The class of one of its inputs is in `RAGGED_KINDS`, or the type of its op in `SELECTING`.
+    The class of one of its inputs is in `RAGGED_KINDS`.
     """
     for value in node.inputs:
         if isinstance(value, batched_values.PerReplicaTensors) and not isinstance(value, Axes):
@@ -57,8 +56,7 @@ def apply_ragged_rule(node: Node) -> Any:
         if isinstance(value, tensor_lists.StackedList):
             return None
     first, second, others = dims.RULES, RULES, _SHAPE_TAKING
-    has_rows = any(isinstance(value, (Axes, Ragged)) for value in node.inputs)
-    if has_rows or node.op.type in SELECTING:
+    if any(isinstance(value, (Axes, Ragged)) for value in node.inputs):
         first, second, others = RULES, dims.RULES, _SHAPE_OPS  # type: ignore[assignment]
     outputs = first[node.op.type](node) if node.op.type in first else None
     if outputs is None and node.op.type in others:
@@ -73,35 +71,64 @@ def row_shapes(node: Node) -> Any:
     return [shape[1:] for shape in shapes] if known else None
 
 
-def on_rows(node: Node, sizes: Sizes, *inputs: Any) -> list[Any]:
-    """Adds the op with `inputs`, tensors of all rows; returns its ragged outputs."""
+def ragged_outputs(node: Node, sizes: Sizes, outputs: Any) -> list[Any]:
+    """The outputs of an op that are the rows of all replicas."""
+    for row_shape, rows in zip(row_shapes(node), outputs):
+        rows.set_shape([None] + row_shape)
     return [
-        Ragged(node.count, row_shape, sizes, rows=output)
-        for row_shape, output in zip(row_shapes(node), node.add_op(*inputs))
+        Ragged(node.count, row_shape, sizes, rows=rows)
+        for row_shape, rows in zip(row_shapes(node), outputs)
     ]
 
 
 def on_all_rows(node: Node) -> Any:
-    """Adds the op on the rows of all replicas; inputs that are not ragged must be uniform."""
-    ragged = [value for value in node.inputs if isinstance(value, Ragged)]
-    if not ragged or row_shapes(node) is None:
+    """Adds the op on the rows of all replicas; None if an input has neither rows nor one value."""
+    sizes = next((value.sizes for value in node.inputs if isinstance(value, Ragged)), None)
+    if sizes is None or row_shapes(node) is None:
         return None
-    if not all(isinstance(v, (Ragged, batched_values.Uniform)) for v in node.inputs):
+    inputs = [_of_all_rows(value, sizes) for value in node.inputs]
+    if any(tensor is None for tensor in inputs):
         return None
-    sizes = ragged[0].sizes
-    return on_rows(
-        node,
-        sizes,
-        *[
-            ragged_values.checked_rows(value, sizes) if isinstance(value, Ragged) else value.value
-            for value in node.inputs
-        ],
-    )
+    return ragged_outputs(node, sizes, node.add_op(*inputs))
 
 
-def _all_ragged(node: Node, *indices: Any) -> bool:
+def _of_all_rows(value: Any, sizes: Sizes) -> Any:
+    """The rows of a `Ragged`, the shape of all rows for one replica's, or one value for all."""
+    if isinstance(value, Ragged):
+        return ragged_values.checked_rows(value, sizes)
+    if isinstance(value, Dims):
+        is_of_rows = not value.scalar and known_shapes.same_entry(value.entries[0], sizes)
+        return full_shape(value.entries, value.dtype) if is_of_rows else None
+    return value.value if isinstance(value, batched_values.Uniform) else None
+
+
+def full_shape(numbers: Any, dtype: Any) -> Any:
+    """The shape of all replicas' rows; `numbers` are the entries of one replica's shape."""
+    return tf.cast(tf.stack([numbers[0].total()] + numbers[1:]), dtype)
+
+
+def by_row(*types: str) -> Callable[[Callable[[Node], Any]], Any]:
+    """A decorator: registers a function that says whether an op treats each row by itself."""
+
+    def register(is_by_row: Callable[[Node], Any]) -> Any:
+        return rule(*types)(lambda node: on_all_rows(node) if is_by_row(node) else None)
+
+    return register
+
+
+def are_ragged(node: Node, *indices: Any) -> bool:
     """Whether all these inputs are ragged."""
     return all(isinstance(node.inputs[i], Ragged) for i in indices)
+
+
+def is_inside(axis: Any, rank: int) -> bool:
+    """Whether `axis`, a number, an array of them or None, is known and not that of the rows."""
+    return axis is not None and all(one % rank for one in np.reshape(axis, [-1]).tolist())
+
+
+def within_rows(node: Node, axes: Any) -> bool:
+    """Whether input 0 is ragged, and none of `axes` is the axis of its rows."""
+    return are_ragged(node, 0) and is_inside(axes, len(node.inputs[0].shape))
 
 
 def broadcast_input(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
@@ -119,12 +146,6 @@ def broadcast_input(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
     return tf.gather(constants.reshape(value.stacked(), [node.count] + row), sizes.owners())
 
 
-@rule("Cast", *(IDENTITIES + tuple(elementwise.UNARY)))
-def unary(node: Node) -> Any:
-    """Batches elementwise ops with one input."""
-    return on_all_rows(node)
-
-
 @rule("SoftmaxCrossEntropyWithLogits", *elementwise.BROADCAST)
 def broadcast(node: Node) -> Any:
     """Batches elementwise ops that broadcast their inputs."""
@@ -136,59 +157,119 @@ def broadcast(node: Node) -> Any:
     tensors = [broadcast_input(node, i, rank, sizes) for i in range(len(node.inputs))]
     if any(tensor is None for tensor in tensors):
         return None
-    return on_rows(node, sizes, *tensors)
+    return ragged_outputs(node, sizes, node.add_op(*tensors))
 
 
-@rule("Select", *elementwise.SAME_SHAPE)
-def same_shape(node: Node) -> Any:
-    """Batches elementwise ops whose inputs have one shape."""
-    return on_all_rows(node) if _all_ragged(node, *range(len(node.inputs))) else None
+# Ops that treat each row by itself, and when they do.
+
+by_row(*elementwise.UNARY, *IDENTITIES)(lambda node: True)
+by_row("Select", *elementwise.SAME_SHAPE)(lambda node: are_ragged(node, *range(len(node.inputs))))
+by_row("AvgPool3DGrad", "AvgPoolGrad")(lambda node: are_ragged(node, 1))
+by_row("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")(
+    lambda node: are_ragged(node, 2)
+)
+by_row("Softmax", "LogSoftmax", "TopKV2")(lambda node: within_rows(node, -1))
+by_row("All", "Any", "ArgMax", "ArgMin", "Max", "Min", "Prod", "Cumsum", "Cumprod", "ReverseV2")(
+    lambda node: within_rows(node, node.constant(1))
+)
+by_row("Unpack")(lambda node: within_rows(node, node.op.get_attr("axis")))
+by_row("Split")(lambda node: is_inside(node.constant(0), len(node.inputs[1].shape)))
+by_row("SplitV")(lambda node: within_rows(node, node.constant(2)))
 
 
-@rule(*[t for t in examples.ROW_OPS if t != "SoftmaxCrossEntropyWithLogits"])
-def row_by_row(node: Node) -> Any:
-    """Batches ops that take examples along their first axis, and parameters."""
+@by_row(*[t for t in examples.ROW_OPS if t != "SoftmaxCrossEntropyWithLogits"])
+def _row_by_row(node: Node) -> bool:
     first = examples.NUM_EXAMPLE_INPUTS.get(node.op.type, len(node.inputs))
-    if not _all_ragged(node, *range(first)) or not node.is_uniform(*range(first, len(node.inputs))):
-        return None
-    return on_all_rows(node)
+    return are_ragged(node, *range(first)) and node.is_uniform(*range(first, len(node.inputs)))
 
 
-@rule("LookupTableFindV2")
-def table_lookup(node: Node) -> list[Any] | None:
-    """Looks keys up in a table, each by itself."""
-    shapes, (table, keys, default) = row_shapes(node), node.inputs
-    if not node.is_uniform(0, 2) or not _all_ragged(node, 1) or shapes is None:
-        return None
-    (values,) = on_rows(node, keys.sizes, table.value, keys.rows(), default.value)
-    values.rows().set_shape([None] + shapes[0])
-    return [values]
-
-
-@rule("Softmax", "LogSoftmax", "TopKV2")
-def last_axis(node: Node) -> Any:
-    """Batches ops along the last axis."""
-    return on_all_rows(node) if _all_ragged(node, 0) and len(node.inputs[0].shape) > 1 else None
-
-
-@rule("All", "Any", "ArgMax", "ArgMin", "Max", "Min", "Prod", "Cumsum", "Cumprod", "ReverseV2")
-def along_axes(node: Node) -> Any:
-    """Batches ops along axes of a row."""
-    return on_all_rows(node) if within_rows(node, node.constant(1)) else None
-
-
-def within_rows(node: Node, axes: Any) -> bool:
-    """Whether none of `axes`, an array or None, is the axis of the rows."""
-    if axes is None or not _all_ragged(node, 0):
-        return False
-    return all(axis % len(node.inputs[0].shape) for axis in axes.reshape([-1]).tolist())
-
-
-@rule("Transpose")
-def transpose(node: Node) -> Any:
-    """Transposes the axes of a row."""
+@by_row("Transpose")
+def _transpose(node: Node) -> bool:
     order = node.constant(1)
-    return on_all_rows(node) if order is not None and not order[0] % len(order) else None
+    return order is not None and not order[0] % len(order)
+
+
+@by_row("Pad", "PadV2", "MirrorPad")
+def _pad(node: Node) -> bool:
+    widths = node.constant(1)
+    return widths is not None and not widths[0].any()
+
+
+@by_row("ConcatV2")
+def _concatenate(node: Node) -> bool:
+    last = len(node.inputs) - 1
+    return are_ragged(node, *range(last)) and within_rows(node, node.constant(last))
+
+
+@by_row("Pack")
+def _pack(node: Node) -> bool:
+    ragged = are_ragged(node, *range(len(node.inputs)))
+    return ragged and is_inside(node.op.get_attr("axis"), len(node.inputs[0].shape) + 1)
+
+
+@by_row("ExpandDims")
+def _expand_dims(node: Node) -> bool:
+    return are_ragged(node, 0) and is_inside(node.constant(1), len(node.inputs[0].shape) + 1)
+
+
+@by_row("Squeeze")
+def _squeeze(node: Node) -> bool:
+    axes = node.op.get_attr("squeeze_dims")
+    return bool(axes) and within_rows(node, axes)
+
+
+@by_row("OneHot")
+def _one_hot(node: Node) -> bool:
+    return node.op.get_attr("axis") != 0 and are_ragged(node, 0)
+
+
+@by_row("GatherV2", "ResourceGather")
+def _gather(node: Node) -> bool:
+    axis = node.constant(2) if len(node.inputs) > 2 else 0
+    if axis is None or node.op.get_attr("batch_dims"):
+        return False
+    return node.is_uniform(1) and within_rows(node, axis) or node.is_uniform(0) and not int(axis)
+
+
+@by_row("Slice")
+def _slice(node: Node) -> bool:
+    begin, size = node.constant(1), entries(node.inputs[2])
+    if begin is None or begin[0] or not size:
+        return False
+    return size[0] == -1 or isinstance(size[0], Sizes)
+
+
+@by_row("StridedSlice", "StridedSliceGrad")
+def _strided_slice(node: Node) -> bool:
+    """Whether it leaves the axis of the rows as it is."""
+    masks = [node.op.get_attr(n) for n in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")]
+    if any(mask & 1 for mask in masks[1:]) or node.constant(3) is None:
+        return False
+    if masks[0] & 1:
+        num_sliced = node.constant(3).size - 1 - bin(masks[1]).count("1")
+        rank = len(node.inputs[0].shape) if len(node.inputs) == 4 else node.input_shape(0)[0]
+        return bool(num_sliced < rank)
+    no_bounds = node.op.get_attr("begin_mask") & node.op.get_attr("end_mask") & 1
+    return bool(no_bounds and node.constant(3)[0] == 1)
+
+
+# Ops that make or change numbers of rows.
+
+
+@rule("Reshape")
+def reshape(node: Node) -> list[Any] | None:
+    """Reshapes each row, or all rows to another number of rows."""
+    value, shapes, target = node.inputs[0], row_shapes(node), entries(node.inputs[1])
+    if not isinstance(value, Ragged) or not shapes or not target:
+        return None
+    before, after = [int(tf.TensorShape(s).num_elements()) for s in (value.shape[1:], shapes[0])]
+    if not before or not after:
+        return None
+    sizes = value.sizes.times(fractions.Fraction(before, after))
+    if target[0] != -1 and not known_shapes.same_entry(target[0], sizes):
+        return None
+    rows = tf.reshape(value.rows(), constants.constant([-1] + shapes[0]))
+    return ragged_outputs(node, sizes, [rows])
 
 
 @rule("Tile")
@@ -203,140 +284,7 @@ def tile(node: Node) -> Any:
     if rows is None or isinstance(node.inputs[0], Ragged):
         return None
     first = multiples[0].total() if isinstance(node.inputs[0], batched_values.Uniform) else 1
-    return _ragged(node, tf.tile(rows, tf.stack([first] + multiples[1:])), multiples[0])
-
-
-def _ragged(node: Node, rows: Any, sizes: Sizes) -> list[Any]:
-    """The ragged output that has these rows."""
-    row_shape = row_shapes(node)[0]
-    rows.set_shape([None] + row_shape)
-    return [Ragged(node.count, row_shape, sizes, rows=rows)]
-
-
-@rule("Pad", "PadV2", "MirrorPad")
-def pad(node: Node) -> Any:
-    """Pads each row."""
-    widths = node.constant(1)
-    return on_all_rows(node) if widths is not None and not widths[0].any() else None
-
-
-@rule("ConcatV2")
-def concatenate(node: Node) -> Any:
-    """Concatenates each row with others."""
-    axis, last = node.constant(len(node.inputs) - 1), len(node.inputs) - 1
-    if axis is None or not _all_ragged(node, *range(last)):
-        return None
-    return on_all_rows(node) if axis % len(node.inputs[0].shape) else None
-
-
-@rule("Pack")
-def pack(node: Node) -> Any:
-    """Stacks each row with others along a new axis."""
-    if not _all_ragged(node, *range(len(node.inputs))):
-        return None
-    return on_all_rows(node) if node.op.get_attr("axis") % (len(node.inputs[0].shape) + 1) else None
-
-
-@rule("Unpack")
-def unpack(node: Node) -> Any:
-    """Unstacks each row along an axis."""
-    return on_all_rows(node) if node.op.get_attr("axis") % len(node.inputs[0].shape) else None
-
-
-@rule("Split", "SplitV")
-def split(node: Node) -> Any:
-    """Splits each row along an axis."""
-    value, axis = (1, 0) if node.op.type == "Split" else (0, 2)
-    where = node.constant(axis)
-    if where is None or not _all_ragged(node, value):
-        return None
-    return on_all_rows(node) if int(where) % len(node.inputs[value].shape) else None
-
-
-@rule("Reshape")
-def reshape(node: Node) -> list[Any] | None:
-    """Reshapes each row, or all rows to another number of rows."""
-    value, shapes, target = node.inputs[0], row_shapes(node), entries(node.inputs[1])
-    if not isinstance(value, Ragged) or not shapes or not target:
-        return None
-    before, after = [int(tf.TensorShape(s).num_elements()) for s in (value.shape[1:], shapes[0])]
-    if not before or not after:
-        return None
-    sizes = value.sizes.times(ragged_values.ratio(before, after))
-    if target[0] != -1 and not known_shapes.same_entry(target[0], sizes):
-        return None
-    rows = tf.reshape(value.rows(), constants.constant([-1] + shapes[0]))
-    return [Ragged(node.count, shapes[0], sizes, rows=rows)]
-
-
-@rule("ExpandDims")
-def expand_dims(node: Node) -> Any:
-    """Inserts an axis into each row."""
-    axis = node.constant(1)
-    if axis is None or not _all_ragged(node, 0):
-        return None
-    return on_all_rows(node) if int(axis) % (len(node.inputs[0].shape) + 1) else None
-
-
-@rule("Squeeze")
-def squeeze(node: Node) -> Any:
-    """Drops axes of size 1 from each row."""
-    axes, rank = node.op.get_attr("squeeze_dims"), len(node.inputs[0].shape)
-    return on_all_rows(node) if axes and all(axis % rank for axis in axes) else None
-
-
-@rule("OneHot")
-def one_hot(node: Node) -> Any:
-    """Makes one-hot vectors for the elements of each row."""
-    inside = node.op.get_attr("axis") and node.is_uniform(1, 2, 3)
-    return on_all_rows(node) if inside and _all_ragged(node, 0) else None
-
-
-@rule("StridedSlice", "StridedSliceGrad")
-def strided_slice(node: Node) -> Any:
-    """Slices each row; also the gradient of that."""
-    is_gradient = node.op.type == "StridedSliceGrad"
-    bounds = node.inputs[1:4]
-    value = node.inputs[4 if is_gradient else 0]
-    if not isinstance(value, Ragged) or not node.is_uniform(1, 2, 3) or row_shapes(node) is None:
-        return None
-    if not _takes_all_rows(node, bounds):
-        return None
-    if not is_gradient:
-        return on_all_rows(node)
-    shape = entries(node.inputs[0])
-    if not shape or not known_shapes.same_entry(shape[0], value.sizes):
-        return None
-    bounds = [bound.value for bound in bounds]
-    full_shape = tf.cast(tf.stack([value.sizes.total()] + shape[1:]), node.op.inputs[0].dtype)
-    return on_rows(node, value.sizes, full_shape, *(bounds + [value.rows()]))
-
-
-def _takes_all_rows(node: Node, bounds: Any) -> bool:
-    """Whether a strided slice leaves the axis of the rows as it is."""
-    masks = [node.op.get_attr(n) for n in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")]
-    if any(mask & 1 for mask in masks[1:]) or node.constant(3) is None:
-        return False
-    if masks[0] & 1:
-        num_sliced = node.constant(3).size - 1 - bin(masks[1]).count("1")
-        rank = len(node.inputs[0].shape) if len(node.inputs) == 4 else node.input_shape(0)[0]
-        return num_sliced < rank
-    no_bounds = node.op.get_attr("begin_mask") & node.op.get_attr("end_mask") & 1
-    return bool(no_bounds and node.constant(3)[0] == 1)
-
-
-@rule("Slice")
-def slice_(node: Node) -> Any:
-    """Slices each row."""
-    begin, size, value = node.constant(1), entries(node.inputs[2]), node.inputs[0]
-    if begin is None or not size or begin[0] or not isinstance(value, Ragged):
-        return None
-    if row_shapes(node) is None or isinstance(size[0], int) and size[0] != -1:
-        return None
-    if isinstance(size[0], Sizes) and not known_shapes.same_entry(size[0], value.sizes):
-        return None
-    full_shape = constants.constant([-1] + size[1:], node.op.inputs[2].dtype)
-    return on_rows(node, value.sizes, value.rows(), node.inputs[1].value, full_shape)
+    return ragged_outputs(node, multiples[0], [tf.tile(rows, tf.stack([first] + multiples[1:]))])
 
 
 @rule("Fill", "BroadcastTo")
@@ -349,31 +297,7 @@ def fill(node: Node) -> Any:
     rows = broadcast_input(node, value, len(target), target[0])
     if rows is None:
         return None
-    full_shape = tf.stack([target[0].total()] + target[1:])
-    return _ragged(node, tf.broadcast_to(rows, full_shape), target[0])
-
-
-@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
-def convolution_input_gradient(node: Node) -> Any:
-    """The gradient of a convolution for its examples."""
-    if not node.is_uniform(1) or not _all_ragged(node, 2):
-        return None
-    return _with_output_shape(node, node.inputs[2], node.inputs[1].value)
-
-
-@rule("AvgPool3DGrad", "AvgPoolGrad")
-def average_pool_gradient(node: Node) -> Any:
-    """The gradient of an average pool."""
-    return _with_output_shape(node, node.inputs[1]) if _all_ragged(node, 1) else None
-
-
-def _with_output_shape(node: Node, gradient: Any, *parameters: Any) -> Any:
-    """Adds an op whose input 0 is the shape of its output, a shape like that of `gradient`."""
-    target = entries(node.inputs[0])
-    if not target or not known_shapes.same_entry(target[0], gradient.sizes) or not row_shapes(node):
-        return None
-    size = tf.stack([gradient.sizes.total()] + target[1:])
-    return on_rows(node, gradient.sizes, size, *(parameters + (gradient.rows(),)))
+    return ragged_outputs(node, target[0], [tf.broadcast_to(rows, full_shape(target, tf.int32))])
 
 
 @rule("Range")
@@ -384,4 +308,5 @@ def range_(node: Node) -> Any:
         return None
     sizes = limit[0]
     starts = tf.gather(ragged_values.starts(sizes.tensor()), sizes.owners())
-    return _ragged(node, tf.cast(tf.range(sizes.total()) - starts, node.op.outputs[0].dtype), sizes)
+    numbers = tf.cast(tf.range(sizes.total()) - starts, node.op.outputs[0].dtype)
+    return ragged_outputs(node, sizes, [numbers])

@@ -1,4 +1,4 @@
-"""Rules for sums over ragged rows, and for gathering and scattering such rows."""
+"""Rules for sums over ragged rows."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tpudist.virtual import constants
-from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import dependencies
 from tpudist.virtual.vectorize.rules.ragged import (
+    are_ragged,
     on_all_rows,
-    on_rows,
+    ragged_outputs,
     row_shapes,
     rule,
     within_rows,
 )
 from tpudist.virtual.vectorize.values import batched_values, ragged_values
-from tpudist.virtual.vectorize.values.known_shapes import Axes, Sizes, entries
+from tpudist.virtual.vectorize.values.known_shapes import Axes, Sizes
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
 
 if TYPE_CHECKING:
@@ -104,8 +103,7 @@ def _reduce_to_rows(node: Node, value: Any, target: Any, inner: Any) -> list[Any
 def convolution_filter_gradient(node: Node) -> Any:
     """Computes the gradient of a convolution for its filter, a sum over examples."""
     images, size, gradients = node.inputs
-    both = isinstance(images, Ragged) and isinstance(gradients, Ragged)
-    if not (both and node.summed and node.is_uniform(1)):
+    if not (are_ragged(node, 0, 2) and node.summed and node.is_uniform(1)):
         return None
     checked = ragged_values.checked_rows(gradients, images.sizes)
     return _replica_sum(node, images.rows(), size.value, checked)
@@ -122,10 +120,9 @@ def matmul(node: Node) -> Any:
     """Multiplies matrices: examples and weights, or their gradients."""
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
-    if isinstance(left, Ragged) and node.is_uniform(1) and not flip[0]:
+    if node.is_uniform(1) and not flip[0]:
         return on_all_rows(node)
-    both = isinstance(left, Ragged) and isinstance(right, Ragged)
-    if both and node.summed and flip == [True, False]:
+    if are_ragged(node, 0, 1) and node.summed and flip == [True, False]:
         return _replica_sum(node, left.rows(), ragged_values.checked_rows(right, left.sizes))
     return None
 
@@ -159,7 +156,7 @@ def _by_one_matrix(node: Node) -> list[Any] | None:
     flat = tf.reshape(left.rows(), [-1, left.shape[-1]])
     product_rows = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
     rows = tf.reshape(product_rows, constants.constant([-1] + row_shapes(node)[0]))
-    return [Ragged(node.count, row_shapes(node)[0], left.sizes, rows=rows)]
+    return ragged_outputs(node, left.sizes, [rows])
 
 
 @rule("Einsum")
@@ -183,135 +180,10 @@ def einsum(node: Node) -> Any:
     return _replica_sum(node, *[ragged_values.checked_rows(value, sizes) for value in node.inputs])
 
 
-# Indices of rows.
-
-
-@rule("Where")
-def where(node: Node) -> Any:
-    """Finds where a condition is true: indices of which the first counts the replica's rows."""
-    value = node.inputs[0]
-    if node.op.inputs[0].dtype != tf.bool or not row_shapes(node):
-        return None
-    if isinstance(value, batched_values.Batch):
-        return _where_of_batch(node, value) if value.shape else None
-    if not isinstance(value, Ragged):
-        return None
-    owners, sizes = value.sizes.owners(), value.sizes.tensor()
-    (indices,) = node.add_op(value.rows())
-    owners = tf.gather(owners, tf.cast(indices[:, 0], tf.int32))
-    starts = tf.gather(ragged_values.starts(sizes), owners)
-    own_indices = tf.concat(
-        [indices[:, :1] - tf.cast(starts, indices.dtype)[:, None], indices[:, 1:]], 1
-    )
-    ones = tf.ones_like(owners)
-    new_sizes = ragged_values.unknown_sizes(
-        lambda: tf.math.unsorted_segment_sum(ones, owners, node.count), owners
-    )
-    return [Ragged(node.count, row_shapes(node)[0], new_sizes, rows=own_indices)]
-
-
-def _where_of_batch(node: Node, value: Any) -> list[Any]:
-    """The same for a batch; one result per condition, so that its uses have equal `Sizes`."""
-    condition, graph = value.stacked(), tf.compat.v1.get_default_graph()
-    if not hasattr(graph, "_tpudist_places"):
-        graph._tpudist_places = IdentityMap()
-    is_free = not dependencies.controls_of(node.op)
-    if not is_free or condition not in graph._tpudist_places:
-        (indices,) = node.add_op(condition)
-        sizes = ragged_values.unknown_sizes(
-            lambda: tf.reduce_sum(
-                tf.cast(condition, tf.int32), list(range(1, len(condition.shape)))
-            ),
-            tf.cast(indices[:, 0], tf.int32),
-        )
-        result = Ragged(node.count, row_shapes(node)[0], sizes, rows=indices[:, 1:])
-        if not is_free:
-            return [result]
-        graph._tpudist_places[condition] = result
-    return [graph._tpudist_places[condition]]
-
-
-@rule("GatherV2", "ResourceGather")
-def gather(node: Node) -> Any:
-    """Gathers rows of a table or of each replica's own rows, or elements of each row."""
-    table, indices = node.inputs[:2]
-    axis = node.constant(2) if len(node.inputs) > 2 else 0
-    if axis is None or node.op.get_attr("batch_dims") or row_shapes(node) is None:
-        return None
-    if isinstance(table, Ragged) and node.is_uniform(1):
-        return on_all_rows(node) if int(axis) % len(table.shape) else None
-    if int(axis) or not isinstance(indices, Ragged):
-        return None
-    if node.is_uniform(0):
-        return on_all_rows(node)
-    rows = _own_rows(table)
-    if rows is None:
-        return None
-    others = [other.value for other in node.inputs[2:]]
-    size = table.sizes if isinstance(table, Ragged) else table.shape[0]
-    return on_rows(node, indices.sizes, rows, _to_global_rows(indices, size), *others)
-
-
-def _own_rows(value: Any) -> Any:
-    """All replicas' rows, if each replica has its own; else None."""
-    if isinstance(value, Ragged) or isinstance(value, batched_values.Batch) and value.shape:
-        return value.rows()
-    return None
-
-
-def _to_global_rows(indices: Any, size: Any, negative: bool = False) -> Any:
-    """Turns indices of each replica's rows into indices of all rows.
-
-    The run fails if a replica has no such row.
-
-    Args:
-      indices: a `Ragged` of ints.
-      size: how many rows a replica has: an int, or a `Sizes`.
-      negative: whether negative indices are allowed.
-    """
-    rows, owners = indices.rows(), indices.sizes.owners()
-    if isinstance(size, Sizes):
-        ends = _with_axes_of(indices, tf.gather(size.tensor(), owners))
-        starts = tf.gather(ragged_values.starts(size.tensor()), owners)
-    else:
-        ends, starts = constants.constant(size), owners * constants.constant(size)
-    is_valid = rows < tf.cast(ends, rows.dtype)
-    is_valid = is_valid if negative else is_valid & (rows >= 0)
-    # TensorFlow would add a branch to an assertion whose message has tensors but int32.
-    message = ["A replica has no such row:", tf.cast(rows, tf.int32), ends]
-    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(is_valid), message)]):
-        rows = tf.identity(rows)
-    return rows + tf.cast(_with_axes_of(indices, starts), rows.dtype)
-
-
-def _with_axes_of(indices: Any, numbers: Any) -> Any:
-    """One number for each row, in the shape that broadcasts to `indices`."""
-    rank = len(indices.shape)
-    return tf.reshape(numbers, [-1] + [1] * (rank - 1)) if rank > 1 else numbers
-
-
 @rule("UnsortedSegmentSum")
 def segment_sum(node: Node) -> Any:
-    """Computes the gradient of gathering, for a table or for each replica's own rows."""
+    """Computes the gradient of gathering rows of a table."""
     values, ids, size = node.inputs
-    if not isinstance(values, Ragged) or not isinstance(ids, Ragged) or len(ids.shape) != 1:
+    if not (node.summed and are_ragged(node, 0, 1) and node.is_uniform(2) and len(ids.shape) == 1):
         return None
-    checked_values = ragged_values.checked_rows(values, ids.sizes)
-    if node.summed and node.is_uniform(2):
-        return _replica_sum(node, checked_values, ids.rows(), size.value)
-    number = entries(size)
-    if not number or row_shapes(node) is None and node.shape() is None:
-        return None
-    is_known = not isinstance(number[0], Sizes)
-    dtype = node.op.inputs[2].dtype
-    number_of_all = (
-        constants.constant(node.count * number[0], dtype) if is_known else number[0].total()
-    )
-    number_of_all = tf.cast(number_of_all, dtype)
-    rows = ids.rows()
-    rows = tf.where(rows < 0, rows, _to_global_rows(ids, number[0], negative=True))
-    return (
-        node.on_rows(checked_values, rows, number_of_all)
-        if is_known
-        else on_rows(node, number[0], checked_values, rows, number_of_all)
-    )
+    return _replica_sum(node, ragged_values.checked_rows(values, ids.sizes), ids.rows(), size.value)

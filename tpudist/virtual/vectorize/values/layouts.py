@@ -78,8 +78,6 @@ def with_layout(batched: Any, layout: Any) -> Any:
         return PerReplicaTensors(layout.count, batched.per_replica())
     if isinstance(layout, tensor_lists.StackedList):
         return layout.with_tensors([tensor_lists.of_any_shape(batched.value)])
-    if not hasattr(layout, "shape"):
-        raise NotBatchable("replicas do different numbers of rounds with lists")
     if isinstance(batched, Uniform):
         return Batch(layout.count, layout.shape, stacked=batched.stacked())
     return Batch(layout.count, layout.shape, parts=batched.per_replica())

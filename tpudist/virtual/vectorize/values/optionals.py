@@ -80,66 +80,6 @@ class Optionals(BatchedValue):
         return _pack(unpack(self, *kind)[replica])
 
 
-class BranchOptionals(BatchedValue):
-    """The optionals of all branches of a divergent If or Case op.
-
-    Args:
-      condition: the condition of the op, a tensor of the trace.
-      taken: for each branch but the last a bool tensor ``[N]``: which replicas take it.
-      values: for each branch the batched value of its optional.
-    """
-
-    def __init__(self, condition: Any, taken: Any, values: Any) -> None:
-        self._condition = condition
-        self._taken = taken
-        self._values = values
-        self.count = values[0].count
-
-    @property
-    def num_tensors(self) -> int:
-        """Number of `tensors()`."""
-        return len(self.tensors())
-
-    @property
-    def layout_key(self) -> tuple[Any, ...]:
-        """Equal for two values of this class with the same layout."""
-        return "by branch", id(self._condition)
-
-    def of_branch(self, index: int, condition: Any) -> Any:
-        """The batched optional that the gradient of branch `index` gets.
-
-        Raises:
-          NotBatchable: the gradient branches on another `condition`, a tensor of the trace.
-        """
-        if condition is not self._condition:
-            raise NotBatchable("replicas take different branches of another condition")
-        return self._values[index]
-
-    def tensors(self) -> Any:
-        """The tensors that it consists of."""
-        return self._taken + [tensor for value in self._values for tensor in value.tensors()]
-
-    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
-        """The same branches, of `tensors`: which replicas take them, then those of their values."""
-        taken, rest = tensors[: len(self._taken)], tensors[len(self._taken) :]
-        values = []
-        for value in self._values:
-            values.append(value.with_tensors(rest[: value.num_tensors]))
-            rest = rest[value.num_tensors :]
-        return BranchOptionals(self._condition, taken, values)
-
-    def per_replica(self) -> list[Any]:
-        """One optional per replica: that of the branch that it takes."""
-        columns = [value.per_replica() for value in self._values]
-        return [self._of_taken_branch(replica, own) for replica, own in enumerate(zip(*columns))]
-
-    def _of_taken_branch(self, replica: int, optionals: Any) -> Any:
-        chosen = optionals[-1]
-        for taken, one in reversed(list(zip(self._taken, optionals))):
-            chosen = tf.cond(taken[replica], lambda one=one: one, lambda rest=chosen: rest)
-        return chosen
-
-
 def unpack(optional: Any, dtype: DType, shape: Any) -> Any:
     """Unpacks the stacked values of an `Optionals`, of `shape` in one replica."""
     stacked_shape = [optional.count] + list(shape)

@@ -40,14 +40,12 @@ class Sizes:
       key: the `Key`; equal keys mean equal numbers.
       make: returns the numbers, an int32 tensor ``[N]``; called at most once, in the graph of
         the value.
-      owners: int32 tensor, the replica of each row, if it is computed already.
     """
 
-    def __init__(self, key: Any, make: Callable[..., Any], owners: Any = None) -> None:
+    def __init__(self, key: Any, make: Callable[..., Any]) -> None:
         self.key = key
         self._make = make
-        self._owners = owners
-        self._tensor = self._total = None
+        self._tensor = self._owners = self._total = None
 
     def tensor(self) -> Any:
         """The numbers, an int32 tensor ``[N]``."""
@@ -79,6 +77,14 @@ class Sizes:
         key = Key(self.key.origins, self.key.factor * factor)
         return Sizes(key, lambda: self.tensor() * factor.numerator // factor.denominator)
 
+    def __mul__(self, other: Any) -> Any:
+        return self.times(other) if other and isinstance(other, int) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self if other == 1 else NotImplemented
+
 
 def starts(counts: Tensor) -> Any:
     """The position of each replica's first row among all rows, from the numbers of rows."""
@@ -86,14 +92,9 @@ def starts(counts: Tensor) -> Any:
         return tf.cumsum(counts, exclusive=True)
 
 
-def ratio(one: Any, other: Any) -> Any:
-    """The fraction of two ints."""
-    return fractions.Fraction(one, other)
-
-
-def unknown_sizes(make: Callable[..., Any], owners: Any = None) -> Any:
-    """New `Sizes`, unrelated to all others; for the arguments see there."""
-    return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make, owners)
+def unknown_sizes(make: Callable[..., Any]) -> Any:
+    """New `Sizes`, unrelated to all others; `make` returns them."""
+    return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make)
 
 
 class Ragged(BatchedValue):

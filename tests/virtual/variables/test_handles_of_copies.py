@@ -1,4 +1,4 @@
-"""Replica functions that need the handle of each copy of a variable whose copies are rows."""
+"""Replica functions that use the handle of each copy of a split variable."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,13 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.virtual.harness import CORES, START, VALUES, copy_values, run_step, with_stacked_copies
+from tests.virtual.harness import CORES, START, VALUES, copy_values, run_step, with_split_copies
 from tpudist.core.system import cluster, placement
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual.variables import stacked_copies
 
 pytestmark = pytest.mark.skipif(
-    not versions.VARIABLES_EXPORT_THEMSELVES, reason="before 2.12 each copy is a variable"
+    not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
 )
 
 
@@ -84,22 +83,23 @@ NEED_HANDLES = {
 
 @pytest.mark.parametrize("replica", NEED_HANDLES, ids=lambda replica: replica.__name__)
 def test_replica_functions_that_need_a_handle_per_replica(replica):
-    strategy, variable = with_stacked_copies()
+    strategy, variable = with_split_copies()
     outputs = run_step(strategy, lambda x: tf.autograph.to_graph(replica)(variable, x))
     wanted, left = zip(*map(NEED_HANDLES[replica], VALUES))
     np.testing.assert_allclose(outputs, wanted, rtol=1e-6)
     np.testing.assert_allclose(copy_values(strategy, variable), left, rtol=1e-6)
 
 
-def test_a_function_that_reads_a_variable_is_batched_with_it():
-    strategy, variable = with_stacked_copies()
+def test_a_function_that_reads_a_variable_is_batched_but_for_the_read():
+    strategy, variable = with_split_copies()
     inner = tf.function(lambda x: variable * x + 1.0)
     np.testing.assert_array_equal(run_step(strategy, lambda x: inner(x)), VALUES**2 + 1.0)
-    assert strategy.extended.explanations[-1].share == 1.0
+    copied = strategy.extended.explanations[-1].record.per_replica
+    assert {ops.op_type for ops in copied} == {"ReadVariableOp"}
 
 
 def test_a_compiled_function_that_reads_a_variable_is_called_once_per_replica():
-    strategy, variable = with_stacked_copies()
+    strategy, variable = with_split_copies()
     inner = tf.function(lambda x: variable * x, jit_compile=True)
     outputs = run_step(strategy, lambda x: inner(x) + tf.sin(x))
     np.testing.assert_allclose(outputs, VALUES**2 + np.sin(VALUES), rtol=1e-6)
@@ -114,7 +114,6 @@ def test_a_strategy_of_fewer_cores_has_their_copies(cores):
     with whole.scope():
         variable = tf.Variable(START, trainable=False)
     run_step(whole, lambda x: variable.assign(x))
-    assert stacked_copies.of(variable)
     places = topology.device_coordinates.reshape([-1, 1, topology.mesh_rank])[cores]
     part = TPUStrategy(resolver, placement.DeviceAssignment(topology, places))
 
@@ -131,7 +130,7 @@ def test_a_strategy_of_fewer_cores_has_their_copies(cores):
 
 
 def test_a_merge_that_is_given_handles():
-    strategy, variable = with_stacked_copies()
+    strategy, variable = with_split_copies()
 
     def merge(strategy, handles):
         for i, handle in enumerate(strategy.experimental_local_results(handles)):
@@ -154,7 +153,7 @@ class Actions:
     """A variable, what it should hold, and what can be done to both."""
 
     def __init__(self):
-        self.strategy, self.variable = with_stacked_copies()
+        self.strategy, self.variable = with_split_copies()
         self.now = VALUES.copy()
 
     def copy(self, index=1):

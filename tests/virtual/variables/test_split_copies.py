@@ -1,4 +1,4 @@
-"""Stacked copies: the replicas' copies of a variable are rows of one stored variable."""
+"""Split variables: each replica's copy is a variable of its own, and theirs a distributed one."""
 
 import numpy as np
 import pytest
@@ -11,34 +11,13 @@ from tests.virtual.harness import (
     copy_values,
     make,
     run_step,
-    traced,
-    with_stacked_copies,
+    with_split_copies,
 )
-from tpudist.errors import ContextError
 from tpudist.tfcompat import versions
-from tpudist.virtual.variables import stacked_copies
 
 pytestmark = pytest.mark.skipif(
-    not versions.VARIABLES_EXPORT_THEMSELVES, reason="before 2.12 each copy is a variable"
+    not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
 )
-
-
-def captures(cores):
-    """The number of handles that a step takes in which copies of variables differ."""
-    strategy = make(cores)
-    with strategy.scope():
-        variables = [tf.Variable(START, trainable=False) for _ in range(3)]
-
-    def replica(x):
-        for variable in variables:
-            variable.assign(variable * 0.5 + x)
-
-    function, _ = traced(strategy, replica, np.tile(VALUES, [cores // CORES, 1]))
-    return len(function.captured_inputs)
-
-
-def test_a_step_takes_two_handles_of_a_variable_however_many_replicas_there_are():
-    assert captures(CORES) == captures(4 * CORES) == 6
 
 
 # What a copy does is what a variable of its own does.
@@ -81,7 +60,7 @@ def seen(outputs, variable):
 @pytest.mark.parametrize("how", sorted(METHODS))
 @pytest.mark.parametrize("index", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_a_copy_is_a_variable(index, how, in_function):
-    strategy, variable = with_stacked_copies()
+    strategy, variable = with_split_copies()
     copy = strategy.experimental_local_results(variable)[index]
     alone = tf.Variable(VALUES[index], trainable=False)
 
@@ -121,14 +100,13 @@ def test_values_of_any_shape_and_type(start):
         return before, variable.read_value()
 
     before, after = zip(*run_step(strategy, replica, inputs))
-    assert stacked_copies.of(variable)
     np.testing.assert_array_equal(before, inputs[:1].repeat(CORES, 0))
     np.testing.assert_array_equal(after, inputs)
     np.testing.assert_array_equal(copy_values(strategy, variable), inputs)
 
 
 def test_the_attributes_of_a_copy():
-    strategy, variable = with_stacked_copies(name="average")
+    strategy, variable = with_split_copies(name="average")
     copies = strategy.experimental_local_results(variable)
     assert [copy.name for copy in copies] == ["average:0"] + [
         "average/replica_%d:0" % i for i in range(1, CORES)
@@ -144,7 +122,7 @@ def test_the_attributes_of_a_copy():
 
 
 def test_a_value_of_another_shape_is_refused_as_of_any_variable():
-    strategy, variable = with_stacked_copies()
+    strategy, variable = with_split_copies()
     with pytest.raises(ValueError, match="incompatible|compatible"):
         strategy.experimental_local_results(variable)[1].assign([1.0, 2.0, 3.0])
     np.testing.assert_array_equal(copy_values(strategy, variable), VALUES)
@@ -152,7 +130,7 @@ def test_a_value_of_another_shape_is_refused_as_of_any_variable():
 
 @pytest.mark.parametrize("how", ["assign_add", "assign_sub"])
 def test_a_sum_does_not_broadcast_as_of_any_variable(how):
-    strategy, variable = with_stacked_copies()
+    strategy, variable = with_split_copies()
     copies = [strategy.experimental_local_results(variable)[1], tf.Variable(VALUES[1])]
     for copy in copies:
         with pytest.raises(tf.errors.InvalidArgumentError, match="shape"):
@@ -172,15 +150,17 @@ def test_a_counter_gives_the_value_before(in_function):
     assert copy_values(strategy, variable) == [0, 1, 3, 3]
 
 
-def test_the_handle_of_a_copy_is_refused():
-    strategy, variable = with_stacked_copies(name="average")
+def test_the_handle_of_a_copy_is_its_own():
+    strategy, variable = with_split_copies()
     copy = strategy.experimental_local_results(variable)[1]
-    with pytest.raises(ContextError, match=r"average/replica_1.*Instead: .*copy.assign\(value\)"):
-        tf.raw_ops.AssignAddVariableOp(resource=copy.handle, value=START)
+    tf.raw_ops.AssignAddVariableOp(resource=copy.handle, value=START)
+    expected = VALUES.copy()
+    expected[1] += START
+    np.testing.assert_array_equal(copy_values(strategy, variable), expected)
 
 
 def test_a_checkpoint_has_the_first_copy_and_is_restored_to_all(tmp_path):
-    strategy, variable = with_stacked_copies()
+    strategy, variable = with_split_copies()
     checkpoint = tf.train.Checkpoint(v=variable)
     path = checkpoint.save(str(tmp_path / "model"))
     assert dict(tf.train.list_variables(path))["v/.ATTRIBUTES/VARIABLE_VALUE"] == [2]
@@ -200,13 +180,13 @@ def test_copies_that_are_in_use_become_variables():
 
 
 def test_a_returned_assignment_gives_each_replicas_copy():
-    strategy, variable = with_stacked_copies()
+    strategy, variable = with_split_copies()
     outputs = strategy.run(tf.function(lambda: variable.assign_add([1.0, 1.0])))
     np.testing.assert_array_equal(strategy.experimental_local_results(outputs), VALUES + 1.0)
 
 
 def test_a_reduction_over_copies():
-    strategy, variable = with_stacked_copies()
+    strategy, variable = with_split_copies()
     with strategy.scope():
         total = strategy.reduce(tf.distribute.ReduceOp.SUM, variable, axis=None)
     np.testing.assert_array_equal(total, VALUES.sum(0))
@@ -239,10 +219,7 @@ def test_a_saved_model_has_the_first_value_and_the_strategy_keeps_its_copies(tmp
     first = START * 0.5 + VALUES[0]
     tf.saved_model.save(module, str(tmp_path / "model"))
     np.testing.assert_array_equal(copy_values(strategy, module.average)[1], START * 0.5 + VALUES[1])
-    for _ in range(2):  # loaded twice: each has copies of its own
-        loaded = tf.saved_model.load(str(tmp_path / "model"))
-        np.testing.assert_array_equal(loaded.serve(START), START + first)
-        np.testing.assert_array_equal(loaded.step(VALUES), first * 0.5 + VALUES)
-        np.testing.assert_array_equal(loaded.step(VALUES), (first * 0.5 + VALUES) * 0.5 + VALUES)
+    loaded = tf.saved_model.load(str(tmp_path / "model"))
+    np.testing.assert_array_equal(loaded.serve(START), START + first)
     names = dict(tf.train.list_variables(str(tmp_path / "model" / "variables" / "variables")))
     assert [name for name in names if "average" in name] == ["average/.ATTRIBUTES/VARIABLE_VALUE"]
