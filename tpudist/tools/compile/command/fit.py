@@ -96,30 +96,46 @@ def largest(first: int, compile_batch: Callable[[int], Report]) -> Fit:
       CompileError: (a RuntimeError) a batch does not compile for another reason than
         memory, or none fits.
     """
-    fits: dict[int, Report] = {}
-    fails: dict[int, Report] = {}
-    batch = first
-    while batch not in fits and batch not in fails:
-        report = _checked(batch, compile_batch(batch))
-        (fits if report.ok else fails)[batch] = report
-        if not fits and batch == 1:
-            raise CompileError(
-                "batch 1",
-                "it does not fit either: %s" % (report.failure and report.failure.message),
-                "bfloat16, tf.recompute_grad, or logical devices (--logical)",
-            )
-        batch = _next(first, fits, fails)
+    fits, fails = _search(first, 0, _MAX_GROWTH * first, compile_batch)
+    if not fits:
+        failure = fails[min(fails)].failure
+        raise CompileError(
+            "batch 1",
+            "it does not fit either: %s" % (failure and failure.message),
+            "bfloat16, tf.recompute_grad, or logical devices (--logical)",
+        )
     return _fit(fits, fails)
 
 
-def _next(first: int, fits: dict[int, Report], fails: dict[int, Report]) -> int:
-    """Returns the batch to try next; one that was tried ends the search."""
-    if not fits:
-        return max(1, min(fails) // 2)
-    best = max(fits)
-    if not fails:
-        return best if best >= _MAX_GROWTH * first else 2 * best
-    return _middle(best, min(fails))
+def largest_between(low: int, high: int, compile_batch: Callable[[int], Report]) -> Fit | None:
+    """As :func:`largest`, of batches above one, which is not tried, up to another, tried first.
+
+    Returns:
+      A `Fit`; None if no batch fits that was tried.
+    """
+    fits, fails = _search(high, low, high, compile_batch)
+    return _fit(fits, fails) if fits else None
+
+
+def _search(
+    batch: int, low: int, high: int, compile_batch: Callable[[int], Report]
+) -> tuple[dict[int, Report], dict[int, Report]]:
+    """Compiles batches above `low` until the largest that fits is known, or is at least `high`.
+
+    Returns:
+      The reports of the batches that fit, and of those that do not.
+    """
+    fits: dict[int, Report] = {}
+    fails: dict[int, Report] = {}
+    while batch > low and batch not in fits and batch not in fails:
+        report = _checked(batch, compile_batch(batch))
+        (fits if report.ok else fails)[batch] = report
+        best = max(fits, default=low)
+        if fails:
+            batch = _middle(best, min(fails))
+        elif best < high:
+            batch = 2 * best
+    return fits, fails
 
 
 def _middle(best: int, above: int) -> int:
@@ -129,33 +145,6 @@ def _middle(best: int, above: int) -> int:
     if middle <= best:
         middle = (best // unit + 1) * unit
     return middle if middle < above else best
-
-
-def largest_between(low: int, high: int, compile_batch: Callable[[int], Report]) -> Fit | None:
-    """Finds the largest batch that fits, above one batch and up to another.
-
-    Args:
-      low: not tried.
-      high: tried first.
-      compile_batch: returns the `report.Report` of a batch.
-
-    Returns:
-      A `Fit`; None if no batch fits that was tried. The batches are multiples as for
-      :func:`largest`.
-
-    Raises:
-      CompileError: (a RuntimeError) as for :func:`largest`.
-    """
-    fits: dict[int, Report] = {}
-    fails: dict[int, Report] = {}
-    batch = high
-    while batch > low and batch not in fits and batch not in fails:
-        report = _checked(batch, compile_batch(batch))
-        if report.ok and batch == high:
-            return Fit(batch, report, None, None)
-        (fits if report.ok else fails)[batch] = report
-        batch = _middle(max(fits, default=low), min(fails))
-    return _fit(fits, fails) if fits else None
 
 
 def _checked(batch: int, report: Report) -> Report:
