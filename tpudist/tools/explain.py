@@ -143,12 +143,8 @@ def _step(step: dict[str, Any]) -> list[str]:
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
-    lines = [
-        "<tr>%s</tr>" % "".join("<td>%s</td>" % safe(cell) for cell in row)
-        for row in dict.fromkeys(rows)
-    ]
-    titles = "".join("<th>%s</th>" % safe(each) for each in head)
-    return "<table>\n<tr>%s</tr>\n%s\n</table>" % (titles, "\n".join(lines)) if lines else ""
+    distinct = dict.fromkeys(rows)
+    return html_page.table(head, distinct) if distinct else ""
 
 
 def _list(head: str, lines: Iterable[str]) -> str:

@@ -75,11 +75,7 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
         yield (
             "largest",
             [
-                "%-10s %s"
-                % (
-                    units.size(each.bytes),
-                    "  ".join(filter(None, (each.shape, each.location, each.op_name))),
-                )
+                _row(each.bytes, each.shape, each.location, each.op_name)
                 for each in report.failure.largest[:_SHOWN]
             ],
         )
@@ -131,28 +127,23 @@ def _memory(memory: Memory, limit: int) -> list[str]:
     ]
 
 
+def _row(size: float, *words: str) -> str:
+    return "%-10s %s" % (units.size(size), "  ".join(filter(None, words)))
+
+
 def _arguments(report: Report) -> list[str]:
-    shown = report.arguments[:_SHOWN]
+    shown, rest = report.arguments[:_SHOWN], report.arguments[_SHOWN:]
     rows = [
-        "%-10s %s"
-        % (
-            units.size(each.bytes),
-            "  ".join(
-                filter(
-                    None,
-                    (
-                        units.array(each.dtype, each.device_shape),
-                        "%s %s" % (each.kind, each.name),
-                        each.location,
-                    ),
-                )
-            ),
+        _row(
+            each.bytes,
+            units.array(each.dtype, each.device_shape),
+            "%s %s" % (each.kind, each.name),
+            each.location,
         )
         for each in shown
     ]
-    rest = report.arguments[len(shown) :]
     if rest:
-        rows.append("%-10s %d more" % (units.size(sum(each.bytes for each in rest)), len(rest)))
+        rows.append(_row(sum(each.bytes for each in rest), "%d more" % len(rest)))
     return rows
 
 
@@ -161,9 +152,7 @@ def _peak_memory(report: Report) -> list[str]:
     rows = []
     for line, size, arrays in by_line.peak_memory(report)[:_LAYERS]:
         rest = " and %d more" % (len(arrays) - 1) if len(arrays) > 1 else ""
-        rows.append(
-            "%-10s %s  %s %s%s" % (units.size(size), line, arrays[0].shape, arrays[0].op_name, rest)
-        )
+        rows.append(_row(size, line, "%s %s%s" % (arrays[0].shape, arrays[0].op_name, rest)))
     return rows
 
 
@@ -217,20 +206,10 @@ def versions(report: Report) -> str:
     """
     used, effort = report.versions, report.effort
     library = "libtpu %s" % used.libtpu + (" (PJRT %s)" % used.pjrt if used.pjrt else "")
-    took = (
-        ["kept from before"]
-        if effort.cached
-        else [
-            "%.1f s" % effort.seconds if effort.seconds else "",
-            units.size(effort.peak_bytes) if effort.peak_bytes else "",
-        ]
-    )
-    return "; ".join(
-        filter(
-            None,
-            [
-                "%s, TensorFlow %s, tpudist %s" % (library, used.tensorflow, used.tpudist),
-                ", ".join(filter(None, took)),
-            ],
-        )
-    )
+    took = [
+        "%.1f s" % effort.seconds if effort.seconds else "",
+        units.size(effort.peak_bytes) if effort.peak_bytes else "",
+    ]
+    told = "kept from before" if effort.cached else ", ".join(filter(None, took))
+    releases = "%s, TensorFlow %s, tpudist %s" % (library, used.tensorflow, used.tpudist)
+    return "; ".join(filter(None, [releases, told]))
