@@ -78,7 +78,9 @@ def parse(text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
       ArgumentError: (a ValueError) the text describes no arguments.
     """
     try:
-        call = ast.parse("%s(%s)" % (_TUPLE, _NOT_PYTHON.sub(_as_python, text)), mode="eval").body
+        call: Any = ast.parse(
+            "%s(%s)" % (_TUPLE, _NOT_PYTHON.sub(_as_python, text)), mode="eval"
+        ).body
         if not _is_tuple(call):
             raise ValueError("a bracket has no partner")
         names = [each.arg or "" for each in call.keywords]

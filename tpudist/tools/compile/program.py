@@ -127,11 +127,7 @@ _RECORDS = {
 
 
 def from_json(values: Mapping[str, Any]) -> Program:
-    """Reads a `Program` from the dict that ``to_json`` returned, or its copy through JSON.
-
-    Args:
-      values: the dict.
-    """
+    """Reads a `Program` from the dict that ``to_json`` returned, or its copy through JSON."""
     fields = {field: values[field] for field in Program._fields}
     fields["hlo"] = base64.b64decode(fields["hlo"])
     for field, cls in _RECORDS.items():
@@ -147,12 +143,7 @@ def records(cls: Any, rows: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
 
 
 def record(cls: Any, values: Mapping[str, Any]) -> Any:
-    """Builds a record of a class from its fields, whose tuples may be lists.
-
-    Args:
-      cls: the class.
-      values: {field: value}; other fields are ignored.
-    """
+    """Builds a record of a class from its fields, whose tuples may be lists; ignores others."""
     return cls(
         **{
             field: tuple(values[field]) if isinstance(values[field], list) else values[field]

@@ -310,11 +310,7 @@ _LISTS = {
 def from_json(values: Mapping[str, Any]) -> Report:
     """Reads a `Report` from the dict that ``to_json`` returned, or its copy through JSON.
 
-    Args:
-      values: the dict; fields that this release does not know are ignored.
-
-    Raises:
-      ValueError: it is of another schema.
+    Fields that this release does not know are ignored; another schema raises a ValueError.
     """
     if values.get("schema") != SCHEMA:
         raise ValueError("schema %r is not %d" % (values.get("schema"), SCHEMA))

@@ -43,11 +43,8 @@ class Fit(NamedTuple):
 def batch_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Returns the batch of a replica: the first dimension of the first tensor.
 
-    Args:
-      args, kwargs: what ``arguments.parse`` returned.
-
     Raises:
-      ArgumentError: (a ValueError) no tensor has a dimension.
+      ArgumentError: no tensor has a dimension.
     """
     for spec in _specs((args, kwargs)):
         if spec.shape:
@@ -58,12 +55,7 @@ def batch_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
 
 
 def with_batch(value: Any, old: int, new: int) -> Any:
-    """Returns a nest of arguments with another batch, where a first dimension is the old one.
-
-    Args:
-      value: nest of `arguments.Spec` and values.
-      old, new: the batches.
-    """
+    """Returns a nest of arguments with another batch, where a first dimension is the old one."""
     if isinstance(value, Spec):
         batched = value.shape[:1] == (old,)
         return Spec(value.dtype, (new,) + value.shape[1:]) if batched else value
@@ -83,18 +75,12 @@ def _specs(value: Any) -> list[Spec]:
 
 
 def largest(first: int, compile_batch: Callable[[int], Report]) -> Fit:
-    """Finds the largest batch that fits, by compiling.
+    """Finds the largest batch that fits, by compiling; the search begins with a batch `first`.
 
-    Args:
-      first: the batch to begin with.
-      compile_batch: returns the `report.Report` of a batch.
-
-    Returns:
-      A `Fit`. From 8 on multiples of 8 are tried, and of more for large batches.
+    From 8 on multiples of 8 are tried, and of more for large batches.
 
     Raises:
-      CompileError: (a RuntimeError) a batch does not compile for another reason than
-        memory, or none fits.
+      CompileError: a batch does not compile for another reason than memory, or none fits.
     """
     fits, fails = _search(first, 0, _MAX_GROWTH * first, compile_batch)
     if not fits:
@@ -110,8 +96,7 @@ def largest(first: int, compile_batch: Callable[[int], Report]) -> Fit:
 def largest_between(low: int, high: int, compile_batch: Callable[[int], Report]) -> Fit | None:
     """As :func:`largest`, of batches above one, which is not tried, up to another, tried first.
 
-    Returns:
-      A `Fit`; None if no batch fits that was tried.
+    Returns None if no batch fits that was tried.
     """
     fits, fails = _search(high, low, high, compile_batch)
     return _fit(fits, fails) if fits else None
@@ -122,8 +107,7 @@ def _search(
 ) -> tuple[dict[int, Report], dict[int, Report]]:
     """Compiles batches above `low` until the largest that fits is known, or is at least `high`.
 
-    Returns:
-      The reports of the batches that fit, and of those that do not.
+    Returns the reports of the batches that fit, and of those that do not.
     """
     fits: dict[int, Report] = {}
     fails: dict[int, Report] = {}
@@ -215,13 +199,7 @@ VARIANTS = (
 
 
 def variant_text(variant: Variant, fit: Fit | None, without: int) -> str:
-    """Formats the largest batch that fits with a variant.
-
-    Args:
-      variant: a `Variant`.
-      fit: what :func:`largest_between` returned.
-      without: the largest batch that fits without the variant.
-    """
+    """Formats the largest batch that fits with a variant and is above the one that fits without."""
     if fit is None:
         return "%s: no batch above %d fits with it either" % (variant.name, without)
     size = units.size(fit.report.memory.total) if fit.report.memory else ""
@@ -232,10 +210,5 @@ def variant_text(variant: Variant, fit: Fit | None, without: int) -> str:
 
 
 def failed_variant_text(variant: Variant, error: Exception) -> str:
-    """Formats the failure of a variant that does not run.
-
-    Args:
-      variant: a `Variant`.
-      error: what executing or compiling the program with it raised.
-    """
+    """Formats the failure of a variant that does not run."""
     return "%s: not known: %s" % (variant.name, str(error).strip().replace("\n", " "))

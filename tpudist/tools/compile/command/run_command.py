@@ -58,21 +58,20 @@ class _Stop(BaseException):
 def run(options: argparse.Namespace) -> int:
     """Runs a script, and compiles every replica function that it ran.
 
+    Without ``tpu`` and TPUDIST_TPU the script gets a virtual TPU of the slice's size.
+
     Args:
-      options: parsed ``script``, ``arguments``, ``era``, ``keras``, ``tpu``, ``compile`` (the
-        slice), ``fast``, ``timeout``, ``hlo``, ``lower_with``, ``trace_only`` and those
-        of ``gate.finish``. Without ``tpu`` and TPUDIST_TPU the script gets a virtual TPU
-        of the slice's size.
+      options: those of ``tpudist run``; ``compile`` names the slice.
 
     Returns:
       The script's exit code; if that is 0, 1 if a function does not compile or is not
       within the limits, or if none ran.
 
     Raises:
-      TopologyError: (a ValueError) there is no such slice, or a strategy of the script
-        does not fit it: the script ends where it first runs a function.
-      CompileError: (a RuntimeError) this TensorFlow cannot lower a step, and no other
-        one is named; or libtpu cannot be used.
+      TopologyError: there is no such slice, or a strategy of the script does not fit it: the
+        script ends where it first runs a function.
+      CompileError: this TensorFlow cannot lower a step, and no other one is named; or libtpu
+        cannot be used.
     """
     gate.check(options)
     slice_ = slices.find(options.compile)
@@ -110,11 +109,7 @@ def _recording(
 ) -> Iterator[None]:
     """Records the replica functions that the block runs, and adds them to a list at its end.
 
-    Args:
-      recorded: gets a ``recording.Recorded`` for each function.
-      slice_: that strategies have to fit.
-      path: of the script, if its functions are traced only, and not run; else None.
-      options: parsed ``lower_with``.
+    If the functions are traced only, and not run, `path` is that of the script, else None.
     """
     from tpudist.tools.compile.lowering import recording  # It imports TensorFlow.
 
@@ -184,11 +179,7 @@ class Call(NamedTuple):
 
 
 class Calls:
-    """The calls of a script and its own modules, and the functions that each has run.
-
-    Args:
-      script: the path.
-    """
+    """The calls of a script and its own modules, and the functions that each has run."""
 
     def __init__(self, script: str) -> None:
         self._functions: dict[Call, set[Hashable]] = {}
@@ -201,12 +192,7 @@ class Calls:
                 self._unread.append((path, error))
 
     def note(self, stack: Iterable[tuple[str, int]], function: Hashable) -> None:
-        """Notes that a function was run.
-
-        Args:
-          stack: (file, line) of each frame.
-          function: a key that differs between functions.
-        """
+        """Notes that a function, known by its key, was run below the (file, line)s of a stack."""
         lines = {(os.path.realpath(file), line) for file, line in stack}
         for call, functions in self._functions.items():
             if any((call.path, line) in lines for line in range(call.first, call.last + 1)):

@@ -44,10 +44,9 @@ class _Entry(NamedTuple):
 
 
 def answer_path(hlo: bytes, request: Mapping[str, Any], compiler: str) -> str:
-    """Returns the path of the answer for a program, its slice, its options and the compiler.
+    """Returns the path of the answer for a normalized program, its request and the compiler.
 
     Args:
-      hlo: the normalized program.
       request: what else the compiler gets, of JSON types.
       compiler: text that changes when the compiler does.
     """
@@ -57,14 +56,7 @@ def answer_path(hlo: bytes, request: Mapping[str, Any], compiler: str) -> str:
 
 
 def read(path: str) -> Any:
-    """Returns the content of an entry, and notes that it was used.
-
-    Args:
-      path: what :func:`answer_path` returned.
-
-    Returns:
-      JSON types; None if there is no such entry, or it cannot be read.
-    """
+    """Returns an entry, and notes that it was used; None if there is none, or it cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:
             with contextlib.suppress(OSError):
@@ -75,12 +67,7 @@ def read(path: str) -> Any:
 
 
 def write(path: str, content: Any) -> bool:
-    """Writes an entry, and removes others to keep the limit; False if it cannot be written.
-
-    Args:
-      path: what :func:`answer_path` returned.
-      content: of JSON types.
-    """
+    """Writes an entry, and removes others to keep the limit; False if it cannot be written."""
     try:
         files.write(path, json.dumps(content))
         prune(os.path.dirname(path))
@@ -90,11 +77,7 @@ def write(path: str, content: Any) -> bool:
 
 
 def limit() -> int:
-    """Returns how many bytes may be stored.
-
-    Raises:
-      ArgumentError: (a ValueError) the setting is no size.
-    """
+    """Returns how many bytes may be stored; a setting that is no size raises an ArgumentError."""
     setting = os.environ.get(SETTING)
     if not setting:
         return _DEFAULT_LIMIT
@@ -111,10 +94,6 @@ def prune(folder: str, now: float | None = None) -> None:
 
     A file that was used within the last hour stays, also one that another process uses
     meanwhile.
-
-    Args:
-      folder: of the files.
-      now: the time in seconds; None for the clock's.
     """
     now = time.time() if now is None else now
     entries = list(_entries(folder))

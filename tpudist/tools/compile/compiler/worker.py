@@ -203,9 +203,6 @@ _TEXT, _INTEGER, _INTEGERS, _REAL, _TRUTH = range(5)
 class Api:
     """The functions of libtpu; there is one per process.
 
-    Args:
-      path: of ``libtpu.so``.
-
     Raises:
       OSError: the library cannot be loaded.
       PjrtError: the library cannot be started, or has no PJRT API.
@@ -226,11 +223,7 @@ class Api:
         return bool(self._address(name))
 
     def call(self, name: str, *inputs: int) -> list[int]:
-        """Calls a function of the table.
-
-        Args:
-          name: a key of FUNCTIONS.
-          *inputs: integers and addresses.
+        """Calls a function of FUNCTIONS with integers and addresses.
 
         Returns:
           The values of the struct's output fields, as unsigned integers.
@@ -272,7 +265,6 @@ class Topology:
     """A slice that is described to the compiler; no TPU is needed.
 
     Args:
-      api: an `Api`.
       name: such as ``"v5e:2x4"``.
       options: {name: int, text, or list of int}.
 
@@ -310,14 +302,7 @@ class Topology:
         return _dictionary(*self._api.call("TopologyDescription_Attributes", self._handle))
 
     def compile(self, hlo: bytes, options: bytes) -> Executable:
-        """Compiles a serialized HloModuleProto.
-
-        Args:
-          hlo: bytes.
-          options: bytes, a CompileOptionsProto.
-
-        Returns:
-          An `Executable`.
+        """Compiles a serialized HloModuleProto, with a serialized CompileOptionsProto.
 
         Raises:
           PjrtError: the compiler's own error.

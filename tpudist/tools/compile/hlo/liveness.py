@@ -93,14 +93,7 @@ class _Array:
 
 
 def usage(module: HloModule) -> Usage:
-    """Simulates the memory of a program over its schedule.
-
-    Args:
-      module: a `messages.Module` of a compiled program.
-
-    Returns:
-      A `Usage`, which is empty if the module has no schedule.
-    """
+    """Simulates the memory of a compiled program; without a schedule the `Usage` is empty."""
     orders = {each.key: list(each.value.instruction_ids) for each in module.schedule.sequences}
     entry = normal_form.entry(module)
     if entry.id not in orders:

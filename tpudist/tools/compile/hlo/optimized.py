@@ -54,23 +54,12 @@ class Loop(NamedTuple):
 
 
 def module(program: bytes) -> HloModule:
-    """Parses the module of an optimized program.
-
-    Args:
-      program: bytes of a HloModuleProtoWithConfig.
-
-    Returns:
-      A `messages.Module`.
-    """
+    """Parses the module of an optimized program, a serialized HloModuleProtoWithConfig."""
     return messages.ModuleWithConfig.FromString(program).module
 
 
 def parameters(module: HloModule) -> dict[int, DeviceParameter]:
-    """Returns {number: `DeviceParameter`} of the entry computation's parameters.
-
-    Args:
-      module: a `messages.Module`.
-    """
+    """Returns {number: `DeviceParameter`} of the entry computation's parameters."""
     return {
         each.parameter_number: DeviceParameter(
             messages.element(each.shape).name,
@@ -84,11 +73,7 @@ def parameters(module: HloModule) -> dict[int, DeviceParameter]:
 
 
 def collectives(program: Program) -> dict[str, tuple[int, int]]:
-    """Returns {kind: (count, bytes that one device puts in)} of one step, all trips included.
-
-    Args:
-      program: a `trip_counts.Program`, optimized or not.
-    """
+    """Returns {kind: (count, bytes that one device puts in)} of one step, all trips included."""
     totals: dict[str, tuple[int, int]] = collections.OrderedDict()
     for computation in program.module.computations:
         by_id = {each.id: each for each in computation.instructions}
@@ -123,10 +108,6 @@ def _collective_kind(opcode: str, computation: str) -> str | None:
     Over many devices libtpu replaces an all-reduce by three: a scatter along one
     axis, a reduction along the other, and a gather. Its HLO has an all-reduce for
     each, in a computation that is named after what it does.
-
-    Args:
-      opcode: of the instruction.
-      computation: name of the computation that has it.
     """
     kind = opcode[: -len("-start")] if opcode.endswith("-start") else opcode
     if kind == "all-reduce" and computation.startswith("all-reduce-scatter"):
@@ -137,11 +118,7 @@ def _collective_kind(opcode: str, computation: str) -> str | None:
 
 
 def loops(program: Program) -> list[Loop]:
-    """Returns a `Loop` for each loop of a program.
-
-    Args:
-      program: a `trip_counts.Program`.
-    """
+    """Returns a `Loop` for each loop of a program."""
     return [
         Loop(each.metadata.op_name, program.trips[each.id], program.times[computation.id])
         for computation in program.module.computations
@@ -152,9 +129,6 @@ def loops(program: Program) -> list[Loop]:
 
 class Costs:
     """The costs of a compiled program's instructions.
-
-    Args:
-      program: a `trip_counts.Program`.
 
     Attributes:
       rows: `Cost` records, those with the most cycles first.
@@ -266,9 +240,7 @@ def _cycles(config: bytes) -> int:
 def largest_arrays(module: HloModule, count: int) -> list[tuple[int, str, str]]:
     """Returns (bytes, op_name, shape as text) of each of the largest arrays computed.
 
-    Args:
-      module: a `messages.Module` before optimization, whose ops are the user's.
-      count: how many arrays.
+    The module is the one before optimization, whose ops are the user's.
     """
     arrays = {}
     for computation in module.computations:

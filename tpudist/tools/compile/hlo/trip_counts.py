@@ -23,9 +23,6 @@ class Linear(NamedTuple):
 class Program:
     """A module with the trip counts of its loops.
 
-    Args:
-      module: a `messages.Module`.
-
     Attributes:
       trips: {id of a while instruction: how often its body runs, None if unknown}.
       times: {id of a computation: how often it runs in one step}; a loop whose

@@ -88,7 +88,7 @@ def trace(
         component; everything else is passed to `fn` as it is.
 
     Raises:
-      CompileError: (a RuntimeError) an argument has an unknown shape, or `fn` raised.
+      CompileError: an argument has an unknown shape, or `fn` raised.
     """
     converted = graphs.converted(fn)
     trace_ = _StepTrace()
@@ -233,12 +233,7 @@ def _captured_name(outer: tf.Tensor, by_handle: Any) -> str:
 
 
 class Call:
-    """A call of a step, as error messages show it.
-
-    Args:
-      fn: the step, or a ``tf.function`` of it.
-      args, kwargs: with placeholders in place of tensors.
-    """
+    """A call of a step with placeholders in place of tensors, as error messages show it."""
 
     def __init__(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -287,12 +282,7 @@ class Call:
 
 
 def argument_names(fn: Callable[..., Any], args: Sequence[Any]) -> list[str]:
-    """Returns the names of a step's positional arguments.
-
-    Args:
-      fn: the step, or a ``tf.function`` of it.
-      args: a sequence.
-    """
+    """Returns the names of a step's positional arguments."""
     names = ["argument_%d" % i for i in range(len(args))]
     try:
         parameters = list(inspect.signature(_python_function(fn)).parameters.values())

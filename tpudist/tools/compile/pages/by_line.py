@@ -38,12 +38,7 @@ class Node(NamedTuple):
 def costs(report: Report) -> list[Node]:
     """Returns the cost tree: lines, their layers, their instructions, their ops.
 
-    Args:
-      report: a `report.Report`.
-
-    Returns:
-      A `Node` for each line, the most expensive first. An instruction with a
-      single op is a leaf.
+    The most expensive comes first. An instruction with a single op is a leaf.
     """
     return _grouped(
         [
@@ -93,12 +88,9 @@ def _most_expensive_first(node: Node) -> tuple[float, float, float, str]:
 def peak_memory(report: Report) -> list[tuple[str, int, list[Buffer]]]:
     """Groups the arrays that are live at the peak of memory by the lines that made them.
 
-    Args:
-      report: a `report.Report`.
-
     Returns:
-      A list of (line, bytes of its arrays together, `report.Buffer` records), the
-      line with the most bytes first.
+      A list of (line, bytes of its arrays together, the arrays), the line with the most
+      bytes first.
     """
     by_line: dict[str, list[Buffer]] = collections.OrderedDict()
     for each in report.alive:

@@ -44,9 +44,7 @@ _OF_SHARES = (
 def page(report: Report, *more: Report) -> str:
     """Returns the text of the page; everything that comes from the program is escaped.
 
-    Args:
-      report: a `report.Report`.
-      *more: further reports, one below the other.
+    Further reports stand one below the other.
     """
     parts = _sections(report)
     for each in more:
@@ -183,12 +181,9 @@ def _node(node: by_line.Node) -> str:
 
 
 def _entry(figure: str, label: str, much: str, bar: float | None = None, below: str = "") -> str:
-    """Formats a line of a tree, which opens, without a script, to show what is below it.
+    """Formats a line of a tree, which opens, without a script, to show the HTML `below`.
 
-    Args:
-      figure, label, much: texts: a number, what it is of, and what else is known.
-      bar: the length of a bar, 0 to 1; None for no bar.
-      below: HTML.
+    Before its label is a figure, behind it what else is known, and a bar of length 0 to 1.
     """
     words = figure, safe(label), safe(much)
     text = '<span class="share">%s</span> %s <span class="much">%s</span>' % words

@@ -17,14 +17,7 @@ _BAR, _HEADING = 30, 10
 
 
 def text(report: Report) -> str:
-    """Formats a report to be read at a glance.
-
-    Args:
-      report: a `report.Report`.
-
-    Returns:
-      Lines, with a newline at the end.
-    """
+    """Formats a report to be read at a glance, as lines with a newline at the end."""
     lines = [verdict(report)]
     for heading, rows in _sections(report):
         lines += [
@@ -43,11 +36,7 @@ _FAILURES = {
 
 
 def verdict(report: Report) -> str:
-    """Formats the first line: whether the program compiles, and for what.
-
-    Args:
-      report: a `report.Report`.
-    """
+    """Formats the first line: whether the program compiles, and for what."""
     target = report.target
     line = "%s: %s%s, %d replica%s" % (
         _FAILURES[report.failure.kind] if report.failure else "compiles",
@@ -177,11 +166,7 @@ def _ops(node: by_line.Node) -> str:
 
 
 def work(cost: Cost) -> list[str]:
-    """Formats what a step costs, as lines of text; "unknown" where the compiler does not say.
-
-    Args:
-      cost: a `report.Cost`.
-    """
+    """Formats what a step costs, as lines of text; "unknown" where the compiler does not say."""
     flops = "unknown " if cost.flops is None else units.amount(cost.flops)
     accessed = "unknown" if cost.bytes_accessed is None else units.size(cost.bytes_accessed)
     rows = ["%sFLOP and %s of memory traffic a step on a device" % (flops, accessed)]
@@ -199,11 +184,7 @@ def _collectives(group: Collectives) -> str:
 
 
 def versions(report: Report) -> str:
-    """Formats which releases compiled the program, and how long that took.
-
-    Args:
-      report: a `report.Report`.
-    """
+    """Formats which releases compiled the program, and how long that took."""
     used, effort = report.versions, report.effort
     library = "libtpu %s" % used.libtpu + (" (PJRT %s)" % used.pjrt if used.pjrt else "")
     took = [
