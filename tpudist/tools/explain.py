@@ -45,12 +45,7 @@ _MOST = 60
 
 
 def write(recorded: Iterable[Explanation], json: str | None, html: str | None) -> None:
-    """Writes the files that are asked for.
-
-    Args:
-      recorded: the explanations of all traces.
-      json, html: paths, or None.
-    """
+    """Writes the explanations of all traces to the files that are asked for."""
     steps = [as_dict(each) for each in explanations.each_once(recorded)]
     if json:
         files.write(json, json_format.dumps(steps, indent=1) + "\n")
@@ -94,11 +89,7 @@ def _segment(record: Record) -> dict[str, Any]:
 
 
 def page(steps: list[dict[str, Any]]) -> str:
-    """The whole HTML page.
-
-    Args:
-      steps: what :func:`as_dict` returned of each step function.
-    """
+    """The whole HTML page on what :func:`as_dict` returned of each step function."""
     parts = ["<p>%s</p>" % _LEGEND] if steps else []
     parts += [part for step in steps for part in _step(step)]
     return html_page.whole(

@@ -33,11 +33,7 @@ p.small, li {{ color: #666; font-size: 13px; }}
 
 
 def safe(value: object) -> str:
-    """A value as text that HTML shows as it is.
-
-    Args:
-      value: anything with a ``str``.
-    """
+    """A value as text that HTML shows as it is."""
     return html.escape(str(value))
 
 

@@ -50,11 +50,7 @@ class Finding(NamedTuple):
 
 
 def diagnose(environment: Environment) -> list[Finding]:
-    """[Finding, ...] of all checks, problems first.
-
-    Args:
-      environment: an :class:`~tpudist.tools.doctor.environment.Environment`.
-    """
+    """[Finding, ...] of all checks, problems first."""
     findings = [
         Finding(level, check.__name__, seen, why, instead)
         for check in CHECKS

@@ -79,12 +79,7 @@ def _of_file(path: str) -> Iterator[Use]:
 
 
 def use(path: str, line: int, name: str) -> Use:
-    """A use of a name of contrib.
-
-    Args:
-      path, line: where it stands.
-      name: dotted name below ``tf``.
-    """
+    """The use of a dotted name below ``tf`` at a place."""
     lead = surfaces.lead(name)
     gone = lead.kind == "gone"
     kind = "module" if gone and surfaces.leads_below(name) else lead.kind

@@ -160,7 +160,7 @@ def detect(
 
     Args:
       runtime: the TPU runtime's version, if the user knows it.
-      look: arguments of :mod:`tpudist.tools.doctor.look`; empty looks at none.
+      look: arguments of :mod:`look`; empty looks at none.
       paths: files and folders to look names of contrib up in.
     """
     distributions, requires = installed()
@@ -232,14 +232,11 @@ def _google_vfio() -> list[str]:
 
 
 def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
-    """Imports TensorFlow in a process of its own.
-
-    Args:
-      seconds: how long that may take.
+    """Imports TensorFlow in a process of its own, which may take some seconds.
 
     Returns:
-      The dict that :mod:`tpudist.tools.doctor.probe` prints; its ``error`` says so
-      if that process was killed, hung or printed nothing.
+      The dict that :mod:`probe` prints; its ``error`` says so if that process was killed,
+      hung or printed nothing.
     """
     quiet = dict(quiet_variables(), TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1")
     # It touches neither the chips nor the network.
@@ -247,13 +244,9 @@ def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
 
 
 def look_at(arguments: Sequence[str]) -> dict[str, Any]:
-    """What :mod:`tpudist.tools.doctor.look` sees, in a process of its own; it may wait.
+    """What :mod:`look` sees in a process of its own, whose first argument is the TPU's name.
 
-    Args:
-      arguments: of that module, the TPU's name first.
-
-    Returns:
-      The dict that it prints, with an ``error`` where it printed none.
+    It may wait. Returns the dict that it prints, with an ``error`` where it printed none.
     """
     quiet = quiet_variables()
     quiet.pop(machine.TPU, None)

@@ -92,14 +92,9 @@ def _contrib(names: Sequence[Mapping[str, Any]] | None) -> list[str]:
 
 
 def surfaces(tensorflow: str | None) -> dict[str, dict[str, list[str]]]:
-    """{era: {"native": [name, ...], "provided": [name, ...]}} for a TensorFlow.
+    """{era: {"native": [name, ...], "provided": [name, ...]}} for a TensorFlow, or for none.
 
-    Args:
-      tensorflow: its version; None counts nothing as native.
-
-    Returns:
-      ``native`` are the names this TensorFlow has itself, ``provided`` those
-      that only tpudist gives on it.
+    ``native`` are the names that it has itself, ``provided`` those that only tpudist gives on it.
     """
     from tpudist.surfaces import ROWS
 

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace) -> int:
     """Runs ``tpudist matrix``.
 
-    Args:
-      options: parsed ``releases``, ``random``, ``seed``, ``jobs``, ``project``,
-        ``extra``, ``tpu``, ``cache``, ``fresh``, ``fail_fast``, ``table``,
-        ``arguments`` (the command), and ``list``, ``github``, ``shell``.
-
     Returns:
       0 if the command passed everywhere, 1 if it failed on a release, 2 if a
       release could not be set up, 130 after Ctrl-C.
@@ -55,11 +50,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def listing(rows: Mapping[str, Row]) -> str:
-    """The table of releases as text.
-
-    Args:
-      rows: {release: ``table.Row``}.
-    """
+    """The table of releases as text."""
     lines = [
         "%-8s Python %-5s %s" % (row.release, row.python, row.requirement) for row in rows.values()
     ]

@@ -66,12 +66,7 @@ def exit_code(results: Iterable[Result]) -> int:
 
 
 def table(results: Sequence[Result], width: int | None = None) -> str:
-    """The results as text, one line a release.
-
-    Args:
-      results: a list of `Result`.
-      width: columns of the terminal; only the last column is cut to fit.
-    """
+    """The results as text, one line a release, of which only the last column is cut to fit."""
     width = width or shutil.get_terminal_size((120, 24)).columns
     rows = [_HEAD] + [_cells(result) for result in results]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD) - 1)]
@@ -109,14 +104,9 @@ _SHOWING = threading.Lock()
 
 
 def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
-    """[report.Result, ...], one per row, whatever happens to any of them.
+    """A `Result` of each row, whatever happens to any of them.
 
-    Args:
-      rows: the releases, a list of ``table.Row``.
-      options: see ``tpudist.tools.matrix.run``.
-
-    Raises:
-      MatrixError: nothing can be run; raised before anything is done.
+    A MatrixError is raised before anything is done.
     """
     if options.jobs < 1:
         raise MatrixError(
@@ -132,13 +122,7 @@ def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
 
 
 class Schedule:
-    """Releases that wait, run and have run.
-
-    Args:
-      rows: the releases, a list of ``table.Row``.
-      kept: the folder of the project's environments.
-      options: see ``tpudist.tools.matrix.run``.
-    """
+    """Releases that wait, run and have run; `kept` is the folder of the project's environments."""
 
     def __init__(self, rows: Sequence[Row], kept: str, options: argparse.Namespace) -> None:
         self._kept, self._options = kept, options

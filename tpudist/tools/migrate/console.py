@@ -43,16 +43,11 @@ def lines(
     options: argparse.Namespace,
     passed_over: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Says what was done and what is left.
+    """Yields lines of each finding and each file that is refused or changes, and totals.
 
     Args:
-      results: the Results.
       looked: how many files there are.
-      options: the parsed options.
       passed_over: files and folders that were not read, and that a user may miss.
-
-    Yields:
-      Lines, of each finding and each file that is refused or changes, and totals.
     """
     for result in results:
         if result.refused:

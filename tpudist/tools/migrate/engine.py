@@ -35,13 +35,7 @@ _ORIGINS = {"2.0": ORIGINS[:-2], "2.2": ORIGINS[:-1], "latest": ORIGINS}
 
 
 class Engine:
-    """Migrates the files of a code base.
-
-    Args:
-      codebase: a `CodeBase`.
-      program: what is known of it, a `Program`.
-      options: parsed ``to``, ``origin``, ``level``, ``only`` and ``skip``.
-    """
+    """Migrates the files of a code base, of which a `Program` is known, by parsed options."""
 
     def __init__(self, codebase: CodeBase, program: Program, options: Any) -> None:
         self._codebase, self._program, self._options = codebase, program, options
@@ -65,8 +59,7 @@ class Engine:
     def migrate(self, path: str) -> outcomes.Result:
         """What becomes of a file; the file itself is not touched.
 
-        Raises:
-          Exception: a fault of tpudist.
+        What it raises is a fault of tpudist.
         """
         raw, era = self._codebase.bytes[path], self._program.eras.get(path, "")
         source = None

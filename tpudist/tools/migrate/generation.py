@@ -41,14 +41,7 @@ class Tells(NamedTuple):
 def of_file(
     text: str, nodes: walks.Nodes, bindings: local_names.Bindings, found: Sequence[Evidence]
 ) -> Tells:
-    """What a file tells.
-
-    Args:
-      text: its source.
-      nodes: all its nodes.
-      bindings: what its names mean.
-      found: its `Evidence`.
-    """
+    """What a file tells, by its source and nodes, what its names mean and its `Evidence`."""
     mark = _MARK.search(text)
     if mark is not None:
         line = text.count("\n", 0, mark.start()) + 1
@@ -87,10 +80,8 @@ def of_program(
     """The generation of a file that does not tell it: that of the files it is used with.
 
     Args:
-      codebase: the `CodeBase`.
-      path: the file.
-      known: {path: `FIRST` or `SECOND`} of those that tell.
-      origin: as of `tpudist.tools.migrate.program.Program`.
+      known: {path: `FIRST` or `SECOND`} of the files that tell.
+      origin: ``--from``.
 
     Returns:
       (`FIRST`, `SECOND` or "", why).

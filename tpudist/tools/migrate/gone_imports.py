@@ -36,7 +36,7 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
 
     Args:
       plan: the `Plan`, with all edits.
-      relocation: the `Relocation` of the imports, None if they stay.
+      relocation: how the imports move, None if they stay.
       era: the era whose drop-in namespace the file uses afterwards; "" for none.
     """
     for node, full, bound in _imports(plan):
@@ -54,9 +54,7 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
 def leave_names(plan: Plan, rule: str) -> None:
     """Notes other imports of what a later TensorFlow has not.
 
-    Args:
-      plan: the `Plan` of the last step.
-      rule: "gone-names" for today's TensorFlow, "gone-by-2-2" for 2.2.
+    The rule is "gone-names" for today's TensorFlow, "gone-by-2-2" for 2.2.
     """
     find = _gone_today if rule == "gone-names" else _gone_by_2_2
     for node, full, _ in _imports(plan):

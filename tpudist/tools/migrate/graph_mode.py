@@ -22,10 +22,9 @@ _CALL = "disable_v2_behavior()"
 
 
 def plan_call(plan: Plan, is_v1: bool, home: str) -> None:
-    """Plans the call in the file that a program starts with.
+    """Plans the call in the file that a program starts with, whose imports have their edits.
 
     Args:
-      plan: the `Plan`, with all edits of imports.
       is_v1: whether the file's ``tf`` becomes that of ``tf.compat.v1``.
       home: the full name of what a file imports as ``tf`` that imports it nowhere.
     """

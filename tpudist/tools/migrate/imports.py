@@ -32,12 +32,7 @@ def statement(full: str, bound: str) -> str:
 
 
 def plan_imports(plan: Plan, relocation: Relocation) -> None:
-    """Plans the edits of all imports of a file, and those that are asked for.
-
-    Args:
-      plan: the `Plan`, with the edits of all rules.
-      relocation: a `Relocation`.
-    """
+    """Plans the edits of all imports of a file, and those that the edits of the rules ask for."""
     for node in plan.module.imports:
         is_relative = type(node) is ast.ImportFrom and node.level > 0
         if is_relative or plan.ignores(node, IMPORTS):
@@ -197,9 +192,7 @@ def _replace_module(plan: Plan, node: ast.ImportFrom, new: str) -> None:
 def _joined(lines: Sequence[str], indent: str | None) -> list[str]:
     """Imports with the names of one module in one statement, where the first of them stood.
 
-    Args:
-      lines: the imports, each of one name.
-      indent: what stands before each; None if all are to stand on one line.
+    Each has one name; `indent` stands before it, or is None if all are to stand on one line.
     """
     found: dict[str, list[str]] = {}
     for line in lines:

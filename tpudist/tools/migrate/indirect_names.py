@@ -42,12 +42,7 @@ _DTYPES = re.compile("type|float|int", re.IGNORECASE)  # tf.float32: every relea
 
 
 def leave(plan: Plan, table: Table) -> None:
-    """Leaves such names, each where it stands.
-
-    Args:
-      plan: the `Plan`, with what the rules left.
-      table: the `Table` of the rules that run.
-    """
+    """Leaves such names, each where it stands, unless a rule has left them there."""
     told = {each[:2] for each in (*plan.left, *plan.rewritten)}
     for of in (_asked, _in_strings, _handed_on):
         for node, what in of(plan, table):

@@ -32,12 +32,7 @@ _OPTIMIZER = re.compile("optimizer$|^opt$")
 def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[str, str, Any, Rule]]:
     """The calls of a file that may have such an argument, and each ``optimizer.lr``.
 
-    Args:
-      plan: the `Plan`.
-      table: {(kind, name): Rule}.
-
-    Yields:
-      (kind, name, node, Rule) of each.
+    Yields (kind, name, node, Rule) of each.
     """
     rule = table.get(KEY)
     if rule is None or "keras" not in plan.module.text:
@@ -55,16 +50,7 @@ def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[st
 
 
 def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any, Rule]]:
-    """A method that a rule asks for on whatever it stands, unless it is one of the program's own.
-
-    Args:
-      plan: the `Plan`.
-      node: the Attribute.
-      rule: its rule.
-
-    Yields:
-      As `uses`.
-    """
+    """A method that a rule asks for on whatever it stands, unless the program has its own."""
     name, parent = node.attr, plan.module.parent(node)
     if name == "compile" and all(
         each.arg != "distribute" for each in getattr(parent, "keywords", ())

@@ -59,9 +59,7 @@ def fault() -> str:
 def unreadable(error: Exception, source: sources.Source | None) -> str:
     """Why a file is refused, in the words of the error and what to do.
 
-    Args:
-      error: why it cannot be read.
-      source: its `Source`; None if not even its text can be read.
+    Its `Source` is None if not even its text can be read.
     """
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return (
@@ -77,13 +75,8 @@ def unreadable(error: Exception, source: sources.Source | None) -> str:
 def exit_code(results: Iterable[Result], check: bool) -> int:
     """The exit code of a run.
 
-    Args:
-      results: the Results.
-      check: whether a file that would change counts as a problem.
-
-    Returns:
-      2 if a file was refused; else 1 if a use is left, or with `check` if a
-      file would change; else 0.
+    It is 2 if a file was refused; else 1 if a use is left, or with `check` if a file would
+    change; else 0.
     """
     if any(result.refused for result in results):
         return 2

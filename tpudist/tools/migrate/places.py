@@ -12,12 +12,7 @@ if TYPE_CHECKING:
 
 
 class Places:
-    """Places of one file.
-
-    Args:
-      path: the file.
-      source: its `Source`.
-    """
+    """Places of one file."""
 
     def __init__(self, path: str, source: Source) -> None:
         self._path, self._notebook = path, source.notebook

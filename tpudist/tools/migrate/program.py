@@ -217,10 +217,7 @@ class Program:
     def _decide(self, codebase: CodeBase, origin: str, beside: set[str]) -> None:
         """Finds the files of TensorFlow 1, and those that are of both or of which none is told.
 
-        Args:
-          codebase: the `CodeBase`.
-          origin: as of `Program`.
-          beside: the files of the contrib era, and what they import.
+        `beside` are the files of the contrib era, and what they import.
         """
         facts = self._facts
         self._v1 = {path for path in beside if self._of(path).tensorflow_1}

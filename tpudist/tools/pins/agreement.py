@@ -52,10 +52,7 @@ _SKIPPED = ("node_modules", "build", "dist") + machine.INSTALLED
 
 
 def files(paths: Sequence[str]) -> list[str]:
-    """The pin files in folders and files, sorted.
-
-    Args:
-      paths: folders, pin files, or test modules; here if empty.
+    """The pin files in folders, test modules and pin files, sorted; in this folder by default.
 
     Raises:
       PinError: there are none.
@@ -119,11 +116,7 @@ def differing(pins: Iterable[Pin]) -> list[Pin]:
 
 
 def curves(pin: Pin) -> list[Curve]:
-    """[Curve, ...]: the lists of numbers in a pin's value, one per key.
-
-    Args:
-      pin: a `Pin`.
-    """
+    """[Curve, ...]: the lists of numbers in a pin's value, one per key."""
     if pin.kind != "value":
         return []
     title = "%s: %s" % (pin.test, pin.name)
@@ -169,12 +162,7 @@ def _steps(pin: Pin, path: compare.Path) -> dict[str, int]:
 
 
 def cell(pin: Pin, release: str) -> str:
-    """What the table says of a pin on a release.
-
-    Args:
-      pin: an ``agreement.Pin``.
-      release: one of the releases of the table.
-    """
+    """What the table says of a pin on one of its releases."""
     if release not in pin.values:
         return NOTHING
     if release == pin.first:

@@ -43,9 +43,7 @@ def result(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> A
 def imported(call: ast.Call, above: bool = False) -> Values:
     """The values of ``importlib.import_module("tensorflow.a")`` and its kin.
 
-    Args:
-      call: the call.
-      above: whether it gives the package that a module is in, as ``__import__`` does.
+    ``__import__`` gives the package that a module is in, which is `above` it.
     """
     name = text(call.args[0]) if call.args else None
     name = name.split(".")[0] if name and above else name

@@ -21,11 +21,7 @@ _CALLED = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]+)\W*\(")
 
 
 class CodeBase:
-    """The files, and what is found by reading one of them.
-
-    Args:
-      paths: files and folders.
-      exclude: patterns of what is left out.
+    """The files below some paths but for patterns, and what is found by reading one of them.
 
     Attributes:
       files: the paths of all files.
@@ -103,12 +99,7 @@ class CodeBase:
         return list(found)
 
     def source(self, path: str) -> sources.Source:
-        """The source of a file.
-
-        Raises:
-          OSError: a file outside of the code base cannot be read.
-          ValueError, SyntaxError, ...: any of `sources.UNREADABLE`.
-        """
+        """The source of a file; raises one of `sources.UNREADABLE`, or an OSError."""
         raw = self.bytes.get(path)
         return sources.read(path, _content(path) if raw is None else raw)
 
@@ -156,15 +147,12 @@ class CodeBase:
                 yield other
 
     def find_module(self, dotted: str, level: int, importer: str) -> str | None:
-        """The file that an import means.
+        """The file of this code base that an import means, or None.
 
         Args:
           dotted: the dotted name after ``from`` or ``import``, may be "".
           level: number of leading dots.
           importer: path of the file with the import.
-
-        Returns:
-          A path of this code base, or None.
         """
         key = (dotted, level, os.path.dirname(importer))
         if key not in self._module_files:

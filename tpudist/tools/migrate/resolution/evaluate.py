@@ -45,9 +45,7 @@ if TYPE_CHECKING:
 class Evaluator:
     """Finds the values of expressions of a code base.
 
-    Args:
-      codebase: a `CodeBase`.
-      wants_v1: whether ``tf`` in the file at a path means that of ``tf.compat.v1``.
+    It asks whether ``tf`` in the file at a path means that of ``tf.compat.v1``.
     """
 
     def __init__(self, codebase: CodeBase, wants_v1: Callable[[str], bool]) -> None:
@@ -55,15 +53,7 @@ class Evaluator:
         self._values = FixedPoint()
 
     def values(self, module: Module, node: Any) -> Values:
-        """The values that an expression may have.
-
-        Args:
-          module: the `Module` that it is in.
-          node: an expression.
-
-        Returns:
-          A frozenset; empty if it is None, or only depends on itself.
-        """
+        """The values that an expression may have; none if it is None, or only depends on itself."""
         kind = type(node)
         if kind is ast.Name:
             return self._named(module, module.scope(node), node.id)

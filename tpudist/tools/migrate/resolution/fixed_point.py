@@ -56,16 +56,7 @@ class FixedPoint:
     def solve(
         self, key: Hashable, compute: Callable[..., Iterable[Tuple[Any, ...]]], *arguments: Any
     ) -> Values:
-        """The set of a key.
-
-        Args:
-          key: anything hashable.
-          compute: a function that returns the set, and asks for others it depends on.
-          *arguments: what it is called with.
-
-        Returns:
-          A frozenset.
-        """
+        """The set of a key, which `compute` returns, that may ask for others it depends on."""
         if key in self._known:
             return self._known[key]
         if key in self._open or key in self._of_guesses:

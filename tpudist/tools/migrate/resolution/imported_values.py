@@ -44,16 +44,7 @@ _STARRED = frozenset([*_NAMES, *(name.rpartition(".")[0] for name in _NAMES)])
 
 
 def of_import(evaluator: Evaluator, module: Module, binding: Binding) -> Values:
-    """The values that an import statement gives a name.
-
-    Args:
-      evaluator: the `Evaluator`.
-      module: the `Module` of the import.
-      binding: the name's `Binding`.
-
-    Returns:
-      A frozenset of values.
-    """
+    """The values that an import statement of a module gives a name."""
     node = binding.node
     alias = _alias_of(node, binding.name)
     if type(node) is ast.Import:

@@ -25,16 +25,7 @@ _LONGEST = 12  # names in a dotted one; x = x.y in a loop makes longer ones
 
 
 def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values:
-    """The values of an attribute.
-
-    Args:
-      evaluator: the `Evaluator`.
-      value: one value.
-      name: the attribute.
-
-    Returns:
-      A frozenset of values.
-    """
+    """The values of an attribute of one value."""
     kind = value[0]
     if name == "__class__":
         return UNKNOWN

@@ -79,8 +79,7 @@ _ESCAPED = {each: "\\u%04x" % ord(each) for each in "<>&'="}
 def read(raw: str) -> tuple[str, Notebook]:
     """(the source of the module, the `Notebook`) of a notebook's text.
 
-    Raises:
-      ValueError, KeyError, TypeError: it is no notebook.
+    What is no notebook raises a ValueError, KeyError or TypeError.
     """
     cells = _Decoder().decode(raw)["cells"]
     found = [cell["source"] for cell in cells if cell["cell_type"] == "code"]

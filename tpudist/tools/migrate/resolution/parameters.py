@@ -19,16 +19,7 @@ _STRATEGY: Values = frozenset([("is", "strategy")])
 
 
 def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
-    """The values of a parameter.
-
-    Args:
-      evaluator: the `Evaluator`.
-      module: the module of the function.
-      param: the parameter.
-
-    Returns:
-      A frozenset of values; unknown if no call of the function is found.
-    """
+    """The values of a parameter; unknown if no call of its function is found."""
     function = module.around(param, (*FUNCTIONS, ast.Lambda))
     if param in (function.args.vararg, function.args.kwarg):
         return UNKNOWN

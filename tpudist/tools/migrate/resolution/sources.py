@@ -43,14 +43,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def read(path: str, raw: bytes) -> Source:
-    """The source in a file's bytes.
-
-    Args:
-      path: ``.ipynb`` is a notebook, anything else Python.
-      raw: the bytes.
-
-    Returns:
-      A Source.
+    """The source in a file's bytes; ``.ipynb`` is a notebook, anything else Python.
 
     Raises:
       SyntaxError: the encoding declared is unknown, or bytes do not fit it.

@@ -66,11 +66,7 @@ _RULES: list[Rule] = []
 def rule(
     name: str, step: str, note: str, uses: Iterable[tuple[str, str]]
 ) -> Callable[[Function], Function]:
-    """Makes a function a rule, whose text is its docstring.
-
-    Args:
-      name, step, note, uses: as of `Rule`.
-    """
+    """Makes a function a rule, whose text is its docstring."""
 
     def decorate(apply: Function) -> Function:
         add(Rule(name, step, note, frozenset(uses), apply, inspect.getdoc(apply) or ""))

@@ -26,15 +26,11 @@ def named(found: Iterable[Evidence]) -> str:
 
 
 def files(codebase: CodeBase, names: Mapping[str, str], second: Iterable[str]) -> dict[str, str]:
-    """The files of programs with a TPUEstimator.
+    """The files of programs with a TPUEstimator: {file: its name of one, "" if it has none}.
 
     Args:
-      codebase: the `CodeBase`.
       names: {file: the name that it has of one}.
       second: the files of TensorFlow 2.
-
-    Returns:
-      {file: the name, "" if it has none}.
     """
     kept = set(second).difference(names)
     beside = codebase.programs(names) - codebase.below(kept)

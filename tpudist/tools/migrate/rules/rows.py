@@ -34,14 +34,7 @@ def _row(
     left: Names | None = None,
     why: str = "",
 ) -> None:
-    """Adds a rule that gives names another spelling, or tells that they have none.
-
-    Args:
-      name, step, note, text: as of `Rule`.
-      renamed: the names that have another spelling.
-      left: the names that have none.
-      why: what is said of those.
-    """
+    """Adds a rule that gives names another spelling, or tells `why` those to be left have none."""
     gone = left or {}
 
     def apply(use: Use) -> None:

@@ -170,11 +170,7 @@ _ALIKE = {
 
 
 def programs(method: str) -> dict[str, Program]:
-    """{name: program} of an era.
-
-    Args:
-      method: what the strategy's `run` is called then.
-    """
+    """{name: program} of an era, in which the strategy's `run` is called `method`."""
 
     def with_run(program: Any, world: World) -> dict[str, Any]:
         result: dict[str, Any] = program(world, getattr(world.strategy, method))
