@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json as json_format
 import os
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
 from tpudist import files
 from tpudist.tools import html_page
 from tpudist.tools.html_page import safe
 from tpudist.virtual import explanations, step_parts
-
-if TYPE_CHECKING:
-    from tpudist.virtual.explanations import Explanation, Record
+from tpudist.virtual.explanations import Explanation, Record
 
 _TOGETHER, _PER_REPLICA, _MEETING = "#4878a8", "#e08a3c", "#7a6ca8"
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import compilation
+from tpudist.tools.compile.program import Program
+from tpudist.tools.compile.report import Report
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
     from tpudist.core.annotations import Strategy
     from tpudist.tools.compile.lowering.tracing import Step
-    from tpudist.tools.compile.program import Program
-    from tpudist.tools.compile.report import Report
 
 
 def compile_step(

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Optional, Sequence
 from tpudist import machine, surfaces
 from tpudist.cloud import runtimes
 from tpudist.errors import TPUNameError
-from tpudist.tools.doctor import releases
+from tpudist.tools.doctor import contrib_names, releases
+from tpudist.tools.doctor.environment import Environment
 from tpudist.virtual import system
 
 if TYPE_CHECKING:
-    from tpudist.tools.doctor import contrib_names
-    from tpudist.tools.doctor.environment import Environment
-
     Found = Iterator[Tuple[str, str, str, str]]
 
     #: [(specifier, why)] of one package.

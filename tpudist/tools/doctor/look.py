@@ -18,10 +18,10 @@ import time
 from typing import TYPE_CHECKING, Any, Sequence
 
 from tpudist.cloud import deadlines, nodes, places, runtimes
+from tpudist.cloud.nodes import Node
 from tpudist.errors import ArgumentError, TpudistError, TPUStateError
 
 if TYPE_CHECKING:
-    from tpudist.cloud.nodes import Node
     from tpudist.core.system.cluster import TPUClusterResolver
 
 

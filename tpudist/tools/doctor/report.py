@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import tpudist
 from tpudist.tools.doctor import releases
 from tpudist.tools.doctor.checks import PROBLEM, Finding
-
-if TYPE_CHECKING:
-    from tpudist.tools.doctor.environment import Environment
+from tpudist.tools.doctor.environment import Environment
 
 
 def as_json(environment: Environment, findings: Sequence[Finding]) -> str:

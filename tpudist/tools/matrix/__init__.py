@@ -8,6 +8,7 @@ in releases.cfg.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import TYPE_CHECKING, Mapping
 
@@ -15,8 +16,6 @@ from tpudist import console
 from tpudist.errors import MatrixError
 
 if TYPE_CHECKING:
-    import argparse
-
     from tpudist.tools.matrix.table import Row
 
 

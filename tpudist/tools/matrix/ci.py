@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
-from typing import TYPE_CHECKING, Sequence
+from typing import Sequence
 
 import tpudist
 from tpudist.errors import MatrixError
-
-if TYPE_CHECKING:
-    import argparse
-
-    from tpudist.tools.matrix.table import Row
-
+from tpudist.tools.matrix.table import Row
 
 #: The Python that tpudist itself runs on in CI; a release brings its own.
 _OWN_PYTHON = "3.12"

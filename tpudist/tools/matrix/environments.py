@@ -16,17 +16,14 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import tpudist
 from tpudist import files, machine
 from tpudist.errors import MatrixError
 from tpudist.tools.matrix import indexes
 from tpudist.tools.matrix.cache import MARKER
-
-if TYPE_CHECKING:
-    from tpudist.tools.matrix.table import Row
-
+from tpudist.tools.matrix.table import Row
 
 #: The files of a project that decide what its installation needs or declares.
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "uv.toml")

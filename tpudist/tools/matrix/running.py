@@ -8,14 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import Any, Callable, Mapping
 
 from tpudist.errors import MatrixError
-
-if TYPE_CHECKING:
-    from tpudist.tools.matrix.environments import Environment
-    from tpudist.tools.matrix.table import Row
-
+from tpudist.tools.matrix.environments import Environment
+from tpudist.tools.matrix.table import Row
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 

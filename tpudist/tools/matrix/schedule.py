@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import collections
 import os
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -13,13 +15,9 @@ from typing import TYPE_CHECKING, Callable, Iterable, NamedTuple, Sequence
 from tpudist import console
 from tpudist.errors import MatrixError, TpudistError
 from tpudist.tools.matrix import cache, environments, running
+from tpudist.tools.matrix.table import Row
 
 if TYPE_CHECKING:
-    import argparse
-    import subprocess
-
-    from tpudist.tools.matrix.table import Row
-
     Echo = Callable[[str], object]
 
 

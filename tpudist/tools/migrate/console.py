@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import collections
 import difflib
-from typing import TYPE_CHECKING, Iterable, Iterator, Sequence, TextIO
+from typing import Iterable, Iterator, Sequence, TextIO
 
 from tpudist.console import painted
 from tpudist.tools.migrate import findings
-
-if TYPE_CHECKING:
-    import argparse
-
-    from tpudist.tools.migrate.outcomes import Result, Use
+from tpudist.tools.migrate.outcomes import Result, Use
 
 
 def diff(result: Result) -> str:

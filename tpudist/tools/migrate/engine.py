@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
 from tpudist import surfaces
 from tpudist.tools.migrate import (
@@ -17,17 +17,15 @@ from tpudist.tools.migrate import (
     rules,
 )
 from tpudist.tools.migrate.options import ORIGINS
+from tpudist.tools.migrate.program import Program
+from tpudist.tools.migrate.relocation import Relocation
 from tpudist.tools.migrate.resolution import sources
+from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module, parse
 from tpudist.tools.migrate.rules import datasets, estimators
 from tpudist.tools.migrate.use import STEPS, Plan, Use
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.program import Program
-    from tpudist.tools.migrate.relocation import Relocation
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 #: {step: the origins, as of ``--from``, that it is taken from}.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple
+from typing import Any, Iterable, Iterator, NamedTuple
 
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.outcomes import Result, Use
+from tpudist.tools.migrate.outcomes import Result, Use
 
 _WIDTH = 100  # characters of a line, without the path that it begins with
 _LEAST = 24  # characters of what was seen

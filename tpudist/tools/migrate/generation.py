@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Iterator, Mapping, NamedTuple, Sequence
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 from tpudist.surfaces import changed_names
 from tpudist.surfaces.eras import evidence, local_names, walks
-
-if TYPE_CHECKING:
-    from tpudist.surfaces.eras.evidence import Evidence
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
+from tpudist.surfaces.eras.evidence import Evidence
+from tpudist.tools.migrate.resolution.codebase import CodeBase
 
 FIRST, SECOND = "TensorFlow 1", "TensorFlow 2"
 #: Names that tell an era, or say their generation themselves.

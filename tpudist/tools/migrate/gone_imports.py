@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import names as era_names
 from tpudist.tools.migrate import imports
+from tpudist.tools.migrate.relocation import Relocation
 from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.resolution.module import imported, is_star
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.relocation import Relocation
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.use import Plan
 
 #: A copy of Keras 2 that ``tf.keras`` does not know: it was that once.
 OWN_KERAS = "python.keras"

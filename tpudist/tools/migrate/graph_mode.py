@@ -6,16 +6,13 @@ of TensorFlow in the file that a program starts with, makes it one of TensorFlow
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 from tpudist.tools.migrate import imports, statements
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import imported
+from tpudist.tools.migrate.resolution.module import Module, imported
 from tpudist.tools.migrate.rules import IMPORTS
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.module import Module
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.use import Plan
 
 RULE = "sessions"
 _CALL = "disable_v2_behavior()"

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import Any, Sequence
 
 from tpudist import surfaces
 from tpudist.tools.migrate import relocation as relocation_lib
 from tpudist.tools.migrate import statements
+from tpudist.tools.migrate.relocation import Relocation
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import dotted_name, first_name, is_star
+from tpudist.tools.migrate.resolution.module import Module, dotted_name, first_name, is_star
 from tpudist.tools.migrate.rules import IMPORTS
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.relocation import Relocation
-    from tpudist.tools.migrate.resolution.module import Module
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.use import Plan
 
 _HIDDEN = "tensorflow.distribute"  # by a folder of that name, since 2.7
 _LONGEST = 99  # characters of a line

@@ -16,16 +16,12 @@ from tpudist.surfaces.eras import names as era_names
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import legacy_uses
-from tpudist.tools.migrate.legacy_uses import CONTRIB
+from tpudist.tools.migrate.legacy_uses import CONTRIB, Table
 from tpudist.tools.migrate.resolution import builtin_calls
-from tpudist.tools.migrate.resolution.module import first_name
-from tpudist.tools.migrate.use import STEPS
+from tpudist.tools.migrate.resolution.module import Module, first_name
+from tpudist.tools.migrate.use import STEPS, Plan
 
 if TYPE_CHECKING:
-    from tpudist.tools.migrate.legacy_uses import Table
-    from tpudist.tools.migrate.resolution.module import Module
-    from tpudist.tools.migrate.use import Plan
-
     #: (where it stands, what may be reached there).
     Found = Iterator[Tuple[Any, str]]
 

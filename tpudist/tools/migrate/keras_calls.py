@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 import collections
 import re
-from typing import TYPE_CHECKING, Any, Iterator, Mapping
+from typing import Any, Iterator, Mapping
 
 from tpudist import surfaces
 from tpudist.surfaces.eras.walks import last_word
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.rules import Rule
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.rules import Rule
+from tpudist.tools.migrate.use import Plan
 
 #: {(kind, name)} of the rule that is asked.
 KEY = ("call", "*")

@@ -17,6 +17,7 @@ from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import keras_calls
 from tpudist.tools.migrate.resolution import members, tensorflow_names
+from tpudist.tools.migrate.resolution.fixed_point import Values
 from tpudist.tools.migrate.resolution.module import (
     FUNCTIONS,
     dotted_name,
@@ -24,14 +25,11 @@ from tpudist.tools.migrate.resolution.module import (
     first_word,
     imported,
 )
+from tpudist.tools.migrate.resolution.scopes import Scope
 from tpudist.tools.migrate.rules import Rule
-from tpudist.tools.migrate.use import STEPS, Use
+from tpudist.tools.migrate.use import STEPS, Plan, Use
 
 if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.fixed_point import Values
-    from tpudist.tools.migrate.resolution.scopes import Scope
-    from tpudist.tools.migrate.use import Plan
-
     Found = Iterator[Tuple[str, str, Any, Rule]]
 
 #: What the rules are asked about whose names are in no list of their own.

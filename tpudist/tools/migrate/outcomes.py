@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 import traceback
-from typing import TYPE_CHECKING, Iterable, NamedTuple
+from typing import Iterable, NamedTuple
 
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution import sources
+from tpudist.tools.migrate.resolution import sources
 
 
 class Use(NamedTuple):

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tpudist.tools.migrate import outcomes, program
 from tpudist.tools.migrate.resolution import notebooks
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.sources import Source
+from tpudist.tools.migrate.resolution.sources import Source
 
 
 class Places:

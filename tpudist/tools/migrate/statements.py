@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.use import Plan
 
 
 def put_first(plan: Plan, lines: Iterable[str]) -> Any:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping
 from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.edits import Edits
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import first_name, imported
+from tpudist.tools.migrate.resolution.evaluate import Evaluator
+from tpudist.tools.migrate.resolution.module import Argument, Module, first_name, imported
+from tpudist.tools.migrate.resolution.scopes import Binding
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.program import Program
-    from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.module import Argument, Module
-    from tpudist.tools.migrate.resolution.scopes import Binding
     from tpudist.tools.migrate.rules import Rule
 
 #: Steps, in order, with the era each one leads to.

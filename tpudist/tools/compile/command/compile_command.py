@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import traceback
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterator
+from types import CodeType, ModuleType
+from typing import Any, Callable, ContextManager, Iterator
 
 from tpudist import console
 from tpudist.errors import CompileError, TpudistError
@@ -15,13 +17,8 @@ from tpudist.tools.compile import arguments, step
 from tpudist.tools.compile.command import fit, gate
 from tpudist.tools.compile.compiler import compilation
 from tpudist.tools.compile.pages import terminal
-
-if TYPE_CHECKING:
-    import argparse
-    from types import CodeType, ModuleType
-
-    from tpudist.tools.compile.program import Program
-    from tpudist.tools.compile.report import Report
+from tpudist.tools.compile.program import Program
+from tpudist.tools.compile.report import Report
 
 
 class _NotLowered(Exception):

@@ -7,14 +7,12 @@ user gets by typing that line.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, NamedTuple
+from typing import Any, Callable, ContextManager, NamedTuple
 
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tools.compile.arguments import Spec
 from tpudist.tools.compile.pages import units
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.report import Report
+from tpudist.tools.compile.report import Report
 
 #: The rows of a tile of a TPU's memory; from one tile on, whole tiles are tried.
 _TILE = 8

@@ -5,23 +5,20 @@ The functions return exit codes: 0, or 1 with the reason printed.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Iterator, TextIO
+from typing import Any, Iterator, TextIO
 
 from tpudist import files
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tools.compile import report
 from tpudist.tools.compile.pages import html_report, terminal, units
+from tpudist.tools.compile.report import Report
 from tpudist.tools.pins import compare
 from tpudist.tools.pins.fixture import COMPILED_RTOL as RTOL
-
-if TYPE_CHECKING:
-    import argparse
-
-    from tpudist.tools.compile.report import Report
 
 _LOCATION = re.compile(r"\S+\.py:[0-9]+")
 

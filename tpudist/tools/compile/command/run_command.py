@@ -6,13 +6,14 @@ source, and the script ends as soon as the functions of all of them have been tr
 
 from __future__ import annotations
 
+import argparse
 import ast
 import contextlib
 import functools
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Hashable, Iterable, Iterator, NamedTuple
+from typing import Any, Hashable, Iterable, Iterator, NamedTuple
 
 from tpudist import machine
 from tpudist.errors import CompileError, TopologyError
@@ -23,12 +24,7 @@ from tpudist.tools.compile import step
 from tpudist.tools.compile.command import compile_command, gate
 from tpudist.tools.compile.compiler import compilation
 from tpudist.tools.compile.pages import terminal
-
-if TYPE_CHECKING:
-    import argparse
-
-    from tpudist.tools.compile.report import Report
-
+from tpudist.tools.compile.report import Report
 
 #: Methods of strategies that run a function on replicas; a `run` may be of something else.
 _STRATEGY_METHODS = (

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import base64
 import os
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import answers, libtpu, report_builder, stored_answers
 from tpudist.tools.compile.hlo import normal_form, optimized
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.program import Program
-    from tpudist.tools.compile.report import Report
-
+from tpudist.tools.compile.program import Program
+from tpudist.tools.compile.report import Report
 
 #: The default time limit of the compiler, in seconds.
 TIMEOUT = 1800

@@ -6,15 +6,14 @@ import collections
 from typing import TYPE_CHECKING, Any, Mapping
 
 import tpudist
+from tpudist.surfaces.slices import Slice
 from tpudist.tools.compile import report
 from tpudist.tools.compile.compiler import answers, libtpu
+from tpudist.tools.compile.compiler.libtpu import Libtpu
 from tpudist.tools.compile.hlo import liveness, messages, optimized
+from tpudist.tools.compile.program import Collective, Program
 
 if TYPE_CHECKING:
-    from tpudist.surfaces.slices import Slice
-    from tpudist.tools.compile.compiler.libtpu import Libtpu
-    from tpudist.tools.compile.program import Collective, Program
-
     Answer = Mapping[str, Any]
 
 #: How many of the largest arrays are reported.

@@ -8,17 +8,10 @@ it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Container, Iterator, NamedTuple
+from typing import Any, Container, Iterator, NamedTuple
 
 from tpudist.tools.compile.hlo import messages, normal_form
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import (
-        HloComputation,
-        HloInstruction,
-        HloModule,
-        HloShape,
-    )
+from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule, HloShape
 
 #: The `layout.memory_space` of the device's memory.
 _HBM = 0

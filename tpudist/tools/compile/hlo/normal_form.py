@@ -17,17 +17,15 @@ lines, which newer releases get wrong, are removed, and attributes are sorted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
 from tpudist.tools.compile.hlo import messages
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import (
-        HloComputation,
-        HloInstruction,
-        HloModule,
-        HloSharding,
-    )
+from tpudist.tools.compile.hlo.messages import (
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    HloSharding,
+)
 
 #: Opcodes of collectives.
 COLLECTIVES = (

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import collections
 import json
-from typing import TYPE_CHECKING, Mapping, NamedTuple, Sequence
+from typing import Mapping, NamedTuple, Sequence
 
 from tpudist.tools.compile.hlo import messages, normal_form, work
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
-    from tpudist.tools.compile.hlo.trip_counts import Program
+from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
+from tpudist.tools.compile.hlo.trip_counts import Program
 
 
 class DeviceParameter(NamedTuple):

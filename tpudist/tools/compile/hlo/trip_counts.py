@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, List, NamedTuple
 
 from tpudist.tools.compile.hlo import normal_form
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
+from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
 
 #: Opcodes whose result is the number that the operand is.
 _SAME_NUMBER = ("copy", "convert", "bitcast", "reshape", "copy-done", "copy-start")

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import Any, Iterable, Sequence
 
 from tpudist.tools.compile.hlo import messages
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import (
-        HloComputation,
-        HloInstruction,
-        HloModule,
-        HloShape,
-    )
+from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule, HloShape
 
 #: Opcodes with one FLOP for each element of the result.
 _ARITHMETIC = frozenset(

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import collections
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Hashable, NamedTuple
+from typing import Any, Callable, Hashable, NamedTuple
 
 import tensorflow as tf
 
 from tpudist.errors import CompileError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.tools.compile.lowering import graph_ops, tracing
+from tpudist.tools.compile.program import Program
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.variables import stored_once
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.program import Program
 
 #: AutoGraph's name in the code that it writes, and the functions around a converted one.
 _AUTOGRAPH = "ag__"

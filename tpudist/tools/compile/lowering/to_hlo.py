@@ -11,7 +11,7 @@ of a stand-in is refused.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -19,13 +19,11 @@ from tpudist.errors import CompileError
 from tpudist.tfcompat import distributed, functions, graphs, versions
 from tpudist.tools.compile import program
 from tpudist.tools.compile.hlo import messages, normal_form
+from tpudist.tools.compile.hlo.messages import HloModule
 from tpudist.tools.compile.lowering import graph_ops, refusals
+from tpudist.tools.compile.lowering.tracing import Input, Step
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import all_ops
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import HloModule
-    from tpudist.tools.compile.lowering.tracing import Input, Step
 
 
 def require() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
-if TYPE_CHECKING:
-    from tpudist.tools.compile.report import Buffer, Hot, Report
+from tpudist.tools.compile.report import Buffer, Hot, Report
 
 #: Labels where the line, the layer or the op is not known.
 NO_LINE, NO_LAYER, NO_OP = "(no line of the user's)", "(no layer)", "(the compiler's own)"

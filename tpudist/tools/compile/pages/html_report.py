@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import Any, Sequence
 
 from tpudist.tools import html_page
 from tpudist.tools.compile.pages import by_line, terminal, units
+from tpudist.tools.compile.report import Report
 from tpudist.tools.html_page import safe
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.report import Report
 
 _STYLE = """\
 body { max-width: 60rem; }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from tpudist.tools.compile.pages import by_line, units
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.report import Collectives, Cost, Memory, Report
+from tpudist.tools.compile.report import Collectives, Cost, Memory, Report
 
 #: How many arguments and lines, and layers of a line, are shown.
 _SHOWN, _LAYERS = 5, 3

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.resolution import members, tensorflow_names
-from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
+from tpudist.tools.migrate.resolution.module import Module
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.fixed_point import Values
-    from tpudist.tools.migrate.resolution.module import Module
 
 #: Functions that may give back what they are given, or something that is kept elsewhere.
 _GIVING_BACK = frozenset("eval getattr globals locals max min next super type vars".split())

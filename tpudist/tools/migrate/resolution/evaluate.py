@@ -21,7 +21,7 @@ for ``a, b = c, d`` and ``for a in (b, c)``.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
@@ -32,14 +32,10 @@ from tpudist.tools.migrate.resolution import (
     parameters,
     tensorflow_names,
 )
-from tpudist.tools.migrate.resolution.fixed_point import NOTHING, OTHER, UNKNOWN, FixedPoint
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
-    from tpudist.tools.migrate.resolution.fixed_point import Values
-    from tpudist.tools.migrate.resolution.module import Module
-    from tpudist.tools.migrate.resolution.scopes import Binding, Scope
+from tpudist.tools.migrate.resolution.codebase import CodeBase
+from tpudist.tools.migrate.resolution.fixed_point import NOTHING, OTHER, UNKNOWN, FixedPoint, Values
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, Module, is_none
+from tpudist.tools.migrate.resolution.scopes import Binding, Scope
 
 
 class Evaluator:

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, Iterator
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import imported_values, tensorflow_names
-from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, Module, is_none
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.fixed_point import Values
-    from tpudist.tools.migrate.resolution.module import Module
 
 #: Attributes that may be a strategy on whatever they are: ``config.train_distribute``.
 _STRATEGY = re.compile("strateg|distribut|replicator", re.IGNORECASE)

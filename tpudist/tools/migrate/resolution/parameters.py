@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
-from tpudist.tools.migrate.resolution.module import FUNCTIONS
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, Module
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.module import Module
 
 _ANY = ("", "Any", "object")  # annotations that say nothing; "" is that of a string
 _NOWHERE = -9

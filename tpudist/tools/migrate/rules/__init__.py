@@ -11,9 +11,9 @@ import importlib
 import inspect
 from typing import TYPE_CHECKING, Callable, Iterable, NamedTuple
 
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
+if TYPE_CHECKING:
     #: What a rule does with a use.
     Function = Callable[[Use], None]
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tpudist.tools.migrate.rules import rule
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
 _RENAMING = "https://github.com/tensorflow/models/issues/7252"
 _V1 = "https://www.tensorflow.org/api_docs/python/tf/compat/v1/"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Iterable, Mapping
+from typing import Iterable, Mapping
 
+from tpudist.surfaces.eras.evidence import Evidence
+from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.rules import rule
-from tpudist.tools.migrate.use import is_of_tensorflow
-
-if TYPE_CHECKING:
-    from tpudist.surfaces.eras.evidence import Evidence
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
-    from tpudist.tools.migrate.use import Plan, Use
+from tpudist.tools.migrate.use import Plan, Use, is_of_tensorflow
 
 NAME = "estimators"
 _NAMED = re.compile(

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Mapping
 
 from tpudist import surfaces
 from tpudist.tools.migrate.rules import Rule, add
+from tpudist.tools.migrate.use import Use
 
 if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Use
-
     #: {(kind, name): what is written, or to be typed, instead}.
     Names = Mapping[tuple[str, str], str]
 

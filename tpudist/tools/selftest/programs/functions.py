@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
-from tpudist.tools.selftest.programs import RATE, ROWS, STEPS, rows, weights
+from tpudist.tools.selftest.programs import (
+    RATE,
+    ROWS,
+    STEPS,
+    Compiled,
+    Program,
+    World,
+    rows,
+    weights,
+)
 
 if TYPE_CHECKING:
-    from tpudist.tools.selftest.programs import Compiled, Program, World
-
     Run = Callable[..., Any]
 
 compiled: Compiled = tf.function
