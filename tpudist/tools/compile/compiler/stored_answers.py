@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import time
-from typing import Any, Iterator, Mapping, NamedTuple
+from typing import Any, Iterator, Mapping
 
 import tpudist
 from tpudist import files
@@ -35,12 +35,6 @@ _COMPLETE, _INCOMPLETE = ".json", ".tmp"
 #: Seconds after its last use in which a file is removed; in which an incomplete one is; and
 #: in which no file is removed, because a run that goes on may read it again.
 _UNUSED, _ABANDONED, _IN_USE = 30 * 86400, 86400, 3600
-
-
-class _Entry(NamedTuple):
-    path: str
-    used: float
-    size: int
 
 
 def answer_path(hlo: bytes, request: Mapping[str, Any], compiler: str) -> str:
@@ -97,32 +91,26 @@ def prune(folder: str, now: float | None = None) -> None:
     """
     now = time.time() if now is None else now
     entries = list(_entries(folder))
-    complete = [each for each in entries if each.path.endswith(_COMPLETE)]
-    excess = sum(each.size for each in complete) - limit()
-    for each in sorted(complete, key=lambda each: each.used):
-        if excess > 0 or now - each.used > _UNUSED:
-            excess -= each.size * _remove(each, now - _IN_USE)
-    for each in entries:
-        if each.path.endswith(_INCOMPLETE):
-            _remove(each, now - _ABANDONED)
+    excess = sum(size for _, size, path in entries if path.endswith(_COMPLETE)) - limit()
+    for used, size, path in sorted(entries):
+        if path.endswith(_COMPLETE) and (excess > 0 or now - used > _UNUSED):
+            excess -= size * _remove(path, now - _IN_USE)
+        elif path.endswith(_INCOMPLETE):
+            _remove(path, now - _ABANDONED)
 
 
-def _entries(folder: str) -> Iterator[_Entry]:
+def _entries(folder: str) -> Iterator[tuple[float, int, str]]:
+    """Yields (time of the last use, size, path) of each file."""
     with contextlib.suppress(OSError), os.scandir(folder) as listing:
         for each in listing:
             with contextlib.suppress(OSError):  # another process may remove it
                 status = each.stat(follow_symlinks=False)
-                yield _Entry(each.path, status.st_mtime, status.st_size)
+                yield status.st_mtime, status.st_size, each.path
 
 
-def _remove(entry: _Entry, before: float) -> bool:
+def _remove(path: str, before: float) -> bool:
     """Removes a file that was last used before a time; False if it is in use again."""
-    try:
-        if os.stat(entry.path).st_mtime > before:
-            return False
-        os.unlink(entry.path)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
+    with contextlib.suppress(OSError):  # another process may have removed it
+        if os.stat(path).st_mtime <= before:
+            os.unlink(path)
+    return not os.path.exists(path)

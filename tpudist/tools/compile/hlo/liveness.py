@@ -29,9 +29,13 @@ _ALIASES = {
     "collective-permute-done": 1,
 }
 
-#: Opcodes whose result is a tuple with the operand in it: as element 1, or as element 0.
-_OPERAND_SECOND = ("copy-start",)
-_OPERAND_FIRST = ("async-start", "all-gather-start", "collective-permute-start")
+#: Opcodes whose result is a tuple with the operand in it, and the index of that element.
+_WITH_OPERAND = {
+    "copy-start": 1,
+    "async-start": 0,
+    "all-gather-start": 0,
+    "collective-permute-start": 0,
+}
 
 #: Opcodes that may write their result over an operand whose last use they are.
 _IN_PLACE = frozenset(
@@ -205,15 +209,16 @@ class _Computation:
         if opcode in _ALIASES:
             index = _ALIASES[opcode]
             return operands[0] if index is None else operands[0][index]
-        value = self._define(instruction, instruction.shape, place)
-        if opcode in _OPERAND_SECOND and isinstance(value, list):
-            self._undefine(value[1], place)
-            value[1] = operands[0]
-        if opcode in _OPERAND_FIRST and isinstance(value, list):
-            self._undefine(value[0], place)
-            whole = len(operands) > 1 or isinstance(value[0], list)
-            value[0] = operands if whole else operands[0]
-        return value
+        parts = instruction.shape.tuple_shapes
+        if opcode in _WITH_OPERAND and parts:
+            index = _WITH_OPERAND[opcode]
+            is_list = len(operands) > 1 or bool(parts[index].tuple_shapes)
+            passed = operands if is_list and index == 0 else operands[0]
+            return [
+                passed if number == index else self._define(instruction, part, place)
+                for number, part in enumerate(parts)
+            ]
+        return self._define(instruction, instruction.shape, place)
 
     def _define(self, instruction: HloInstruction, shape: HloShape, place: int) -> Any:
         """Returns new arrays for the result of an instruction."""
@@ -225,11 +230,6 @@ class _Computation:
         array.last_use = place
         self._defined[place].append(array)
         return array
-
-    def _undefine(self, value: Any, place: int) -> None:
-        """Drops new arrays of an instruction whose result is an operand after all."""
-        dropped = list(_arrays(value))
-        self._defined[place] = [each for each in self._defined[place] if each not in dropped]
 
 
 _NOTHING = Usage([], [])
