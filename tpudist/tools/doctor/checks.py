@@ -32,16 +32,11 @@ PROBLEM, NOTE = "problem", "note"
 
 
 class Finding(NamedTuple):
-    """What a check found.
+    """What a check found."""
 
-    Args:
-      level: PROBLEM or NOTE.
-      check: the name of the function that found it; stable, as in ``--json``.
-      seen, why, instead: as in a ``TpudistError``.
-    """
-
-    level: str
-    check: str
+    level: str  # PROBLEM or NOTE
+    check: str  # the name of the function that found it; stable, as in ``--json``
+    # as in a ``TpudistError``
     seen: str
     why: str
     instead: str

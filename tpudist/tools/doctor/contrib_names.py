@@ -17,24 +17,15 @@ from tpudist.surfaces.eras import evidence
 
 
 class Use(NamedTuple):
-    """A name of contrib that a file uses.
-
-    Args:
-      path, line: where it stands.
-      name: dotted name below ``tf``.
-      kind: as of `tpudist.surfaces.Lead`; of a module whose names lead elsewhere "module".
-      leads_to: full dotted name; "" if nobody has it.
-      package: what has to be installed for it beside TensorFlow, as pip names it; "".
-      instead: what to type, of a name that nobody has.
-    """
+    """A name of contrib that a file uses."""
 
     path: str
     line: int
-    name: str
-    kind: str
-    leads_to: str
-    package: str
-    instead: str
+    name: str  # dotted name below ``tf``
+    kind: str  # as of `tpudist.surfaces.Lead`; of a module whose names lead elsewhere "module"
+    leads_to: str  # full dotted name; "" if nobody has it
+    package: str  # what has to be installed for it beside TensorFlow, as pip names it; ""
+    instead: str  # what to type, of a name that nobody has
 
 
 def of_paths(paths: Sequence[str]) -> list[Use]:

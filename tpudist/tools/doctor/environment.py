@@ -38,34 +38,19 @@ PROBE_SECONDS = 180
 
 
 class Environment(NamedTuple):
-    """One machine, as data.
+    """One machine, as data."""
 
-    Attributes:
-      python: the interpreter's version, e.g. ``"3.12.1"``.
-      executable: the interpreter's path.
-      machine: operating system and processor, e.g. ``"Linux x86_64"``.
-      distributions: {normalized name: version} of everything installed.
-      requires: {name: [requirement, ...]} of the TensorFlow wheels installed.
-      variables: {name: value} of the set ones among ``VARIABLES``.
-      probe: what :mod:`tpudist.tools.doctor.probe` saw (a dict), see there.
-      chips: the TPU device files, e.g. ``["/dev/accel0"]``.
-      runtime: the TPU runtime's version, as the user gave it or the TPU says; or None.
-      looked: what :mod:`tpudist.tools.doctor.look` saw (a dict), see there; None if no TPU
-        was asked for.
-      contrib: names of ``tf.contrib`` in the files asked about, see
-        :mod:`tpudist.tools.doctor.contrib_names`; None if none were.
-    """
-
-    python: str
-    executable: str
-    machine: str
-    distributions: dict[str, str]
-    requires: dict[str, list[str]]
-    variables: dict[str, str]
-    probe: dict[str, Any]
-    chips: list[str]
-    runtime: str | None
-    looked: dict[str, Any] | None = None
+    python: str  # the interpreter's version, e.g. ``"3.12.1"``
+    executable: str  # the interpreter's path
+    machine: str  # operating system and processor, e.g. ``"Linux x86_64"``
+    distributions: dict[str, str]  # {normalized name: version} of everything installed
+    requires: dict[str, list[str]]  # {name: [requirement, ...]} of the TensorFlow wheels installed
+    variables: dict[str, str]  # {name: value} of the set ones among ``VARIABLES``
+    probe: dict[str, Any]  # what :mod:`probe` saw
+    chips: list[str]  # the TPU device files, e.g. ``["/dev/accel0"]``
+    runtime: str | None  # the TPU runtime's version, as the user gave it or the TPU says; or None
+    looked: dict[str, Any] | None = None  # what :mod:`look` saw; None if no TPU was asked for
+    # names of ``tf.contrib`` in the files asked about; None if none were
     contrib: list[contrib_names.Use] | None = None
 
     @property

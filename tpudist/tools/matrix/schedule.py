@@ -22,24 +22,16 @@ if TYPE_CHECKING:
 
 
 class Result(NamedTuple):
-    """How a release went.
+    """How a release went."""
 
-    Args:
-      release, tensorflow, python: the row's name, and the versions it had; ""
-        where it was not set up.
-      word: one of the constants below.
-      code: the command's exit code, or None.
-      seconds: its time, or None.
-      line: the first failing line, or the reason.
-    """
-
+    # the row's name, and the versions it had; "" where it was not set up
     release: str
     tensorflow: str
     python: str
-    word: str
-    code: int | None
-    seconds: float | None
-    line: str
+    word: str  # one of the constants below
+    code: int | None  # the command's exit code, or None
+    seconds: float | None  # its time, or None
+    line: str  # the first failing line, or the reason
 
 
 PASSED, FAILED, NOT_SET_UP, INTERRUPTED, NOT_RUN, READY = (

@@ -16,21 +16,13 @@ from tpudist.errors import MatrixError
 
 
 class Row(NamedTuple):
-    """One TensorFlow release.
+    """One TensorFlow release."""
 
-    Attributes:
-      release: e.g. ``"2.15"``; a second row of 2.16 is ``"2.16-tf-keras"``.
-      python: the CPython minor it runs on, e.g. ``"3.11"``.
-      requirement: its wheel, e.g. ``"tensorflow-cpu==2.15.1"``.
-      constraints: further requirements without which it does not work.
-      environment: {name: value} of variables that it needs.
-    """
-
-    release: str
-    python: str
-    requirement: str
-    constraints: tuple[str, ...]
-    environment: dict[str, str]
+    release: str  # e.g. ``"2.15"``; a second row of 2.16 is ``"2.16-tf-keras"``
+    python: str  # the CPython minor it runs on, e.g. ``"3.11"``
+    requirement: str  # its wheel, e.g. ``"tensorflow-cpu==2.15.1"``
+    constraints: tuple[str, ...]  # further requirements without which it does not work
+    environment: dict[str, str]  # {name: value} of variables that it needs
 
     @property
     def minor(self) -> str:

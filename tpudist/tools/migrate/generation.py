@@ -23,17 +23,11 @@ _MARK = re.compile(r"#\s*tpudist:\s*tf([12])\b")
 
 
 class Tells(NamedTuple):
-    """What of a file tells its generation, each a sentence; "" for nothing.
+    """What of a file tells its generation, each a sentence; "" for nothing."""
 
-    Args:
-      first: what only TensorFlow 1 has or takes, without asking if it is there.
-      second: the same, of TensorFlow 2.
-      differs: a call that means something else in the other generation.
-    """
-
-    first: str = ""
-    second: str = ""
-    differs: str = ""
+    first: str = ""  # what only TensorFlow 1 has or takes, without asking if it is there
+    second: str = ""  # the same, of TensorFlow 2
+    differs: str = ""  # a call that means something else in the other generation
 
 
 def of_file(

@@ -10,44 +10,28 @@ from tpudist.tools.migrate.resolution import sources
 
 
 class Use(NamedTuple):
-    """One legacy use, rewritten or left.
+    """One legacy use, rewritten or left."""
 
-    Args:
-      path, line, column: where it is, both from 1, in the file as it was.
-      rule: the rule's name.
-      seen: what stands there.
-      instead: what was written, or of a use that was left, what to type.
-      why: why it was left, where the rule alone does not say it.
-    """
-
+    # where it is, both from 1, in the file as it was
     path: str
     line: int
     column: int
     rule: str
-    seen: str
-    instead: str
-    why: str = ""
+    seen: str  # what stands there
+    instead: str  # what was written, or of a use that was left, what to type
+    why: str = ""  # why it was left, where the rule alone does not say it
 
 
 class Result(NamedTuple):
-    """One file.
-
-    Args:
-      path: the file.
-      before: its bytes; None if it cannot be read, or need not be kept.
-      after: what it becomes; the same if nothing changes.
-      rewritten, left: the uses.
-      refused: why the file is untouched, "" if it is not refused.
-      era: the era its names told, "" if none did.
-    """
+    """One file."""
 
     path: str
-    before: bytes | None
-    after: bytes | None
+    before: bytes | None  # its bytes; None if it cannot be read, or need not be kept
+    after: bytes | None  # what it becomes; the same if nothing changes
     rewritten: list[Use]
     left: list[Use]
-    refused: str
-    era: str
+    refused: str  # why the file is untouched, "" if it is not refused
+    era: str  # the era its names told, "" if none did
 
 
 def fault() -> str:

@@ -60,29 +60,18 @@ _TENSORFLOW = ("", "compat.v1", "compat.v2")  # names of TensorFlow itself, belo
 
 
 class Facts(NamedTuple):
-    """What one file says.
+    """What one file says."""
 
-    Args:
-      says: keys of `_SAYS` that its text has.
-      era: the era that its names tell, "" if none.
-      contrib: whether it is of the contrib era.
-      tensorflow_1: whether it names what only TensorFlow 1 has below ``tf``.
-      tells: what of it tells its generation.
-      modes: the names by which it chooses between graphs and eager execution.
-      lenders: the files whose import of TensorFlow itself it uses.
-      estimator: a name of a TPUEstimator that it has, "" if none.
-      later: whether it has a name of strategies that the contrib era has not.
-    """
-
-    says: frozenset[str] = frozenset()
-    era: str = ""
-    contrib: bool = False
-    tensorflow_1: bool = False
-    tells: Tells = Tells()
+    says: frozenset[str] = frozenset()  # keys of `_SAYS` that its text has
+    era: str = ""  # the era that its names tell, "" if none
+    contrib: bool = False  # whether it is of the contrib era
+    tensorflow_1: bool = False  # whether it names what only TensorFlow 1 has below ``tf``
+    tells: Tells = Tells()  # what of it tells its generation
+    # the names by which it chooses between graphs and eager execution
     modes: frozenset[str] = frozenset()
-    lenders: frozenset[str] = frozenset()
-    estimator: str = ""
-    later: bool = False
+    lenders: frozenset[str] = frozenset()  # the files whose import of TensorFlow itself it uses
+    estimator: str = ""  # a name of a TPUEstimator that it has, "" if none
+    later: bool = False  # whether it has a name of strategies that the contrib era has not
 
 
 class Program:

@@ -12,37 +12,23 @@ from tpudist.tools.pins import SUFFIX, compare, store, values
 
 
 class Pin(NamedTuple):
-    """One pin on all releases.
-
-    Args:
-      file, test, name: which.
-      kind: see ``tpudist.tools.pins.store``.
-      first: the oldest release with a record.
-      differences: what differs on the others.
-      values: decoded records, oldest release first.
-    """
+    """One pin on all releases."""
 
     file: str
     test: str
     name: str
-    kind: str
-    first: str
-    differences: dict[str, list[compare.Difference]]
-    values: dict[str, Any]
+    kind: str  # see ``tpudist.tools.pins.store``
+    first: str  # the oldest release with a record
+    differences: dict[str, list[compare.Difference]]  # what differs on the others
+    values: dict[str, Any]  # decoded records, oldest release first
 
 
 class Curve(NamedTuple):
-    """One curve of a pin on each release.
+    """One curve of a pin on each release."""
 
-    Args:
-      title: the pin's, and the key in it.
-      steps: {release: the first step that differs}.
-      lines: {release: [number, ...]}, oldest first.
-    """
-
-    title: str
-    steps: dict[str, int]
-    lines: dict[str, list[float]]
+    title: str  # the pin's, and the key in it
+    steps: dict[str, int]  # {release: the first step that differs}
+    lines: dict[str, list[float]]  # {release: [number, ...]}, oldest first
 
 
 #: What a cell of the table says; a release that differs has its first step.

@@ -19,17 +19,13 @@ if TYPE_CHECKING:
 
 
 class Difference(NamedTuple):
-    """One difference.
+    """One difference."""
 
-    Args:
-      path: leads to it: keys and indices.
-      expected, obtained: what stands there.
-      delta, allowed: None where there is no number.
-    """
-
-    path: Path
+    path: Path  # leads to it: keys and indices
+    # what stands there
     expected: Any
     obtained: Any
+    # None where there is no number
     delta: Any
     allowed: float | None
 

@@ -23,19 +23,12 @@ _MAX_GROWTH = 1024
 
 
 class Fit(NamedTuple):
-    """The largest batch that fits.
-
-    Args:
-      batch: the largest that fits.
-      report: of that batch.
-      above: the smallest that was tried and does not fit; None if all fit.
-      missing: the bytes that `above` lacks; None if the compiler does not say.
-    """
+    """The largest batch that fits."""
 
     batch: int
-    report: Report
-    above: int | None
-    missing: int | None
+    report: Report  # of that batch
+    above: int | None  # the smallest that was tried and does not fit; None if all fit
+    missing: int | None  # the bytes that `above` lacks; None if the compiler does not say
 
 
 def batch_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

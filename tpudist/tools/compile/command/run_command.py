@@ -159,18 +159,13 @@ def _report(recorded: Any, slice_: slices.Slice, options: argparse.Namespace) ->
 
 
 class Call(NamedTuple):
-    """A call that runs replica functions.
-
-    Args:
-      path: of the file.
-      first, last: lines, counted from 1.
-      functions: how many functions it runs; 0 if unknown, because the function is a
-        parameter of the code that calls.
-    """
+    """A call that runs replica functions."""
 
     path: str
+    # lines, counted from 1
     first: int
     last: int
+    # how many it runs; 0 if unknown, because the function is a parameter of the code that calls
     functions: int
 
 

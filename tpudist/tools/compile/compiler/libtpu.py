@@ -63,15 +63,10 @@ _TAIL = 20000
 
 
 class Libtpu(NamedTuple):
-    """A libtpu on this machine.
+    """A libtpu on this machine."""
 
-    Args:
-      path: of the library.
-      version: of its distribution, such as ``"0.0.52"``; "" if it has none.
-    """
-
-    path: str
-    version: str
+    path: str  # of the library
+    version: str  # of its distribution, such as ``"0.0.52"``; "" if it has none
 
     def identity(self) -> str:
         """Returns a text that changes when the library does, for the cache.

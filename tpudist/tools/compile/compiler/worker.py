@@ -38,18 +38,13 @@ _HEADER = 5 * WORD
 
 
 class Function(NamedTuple):
-    """A function of the table.
+    """A function of the table."""
 
-    Args:
-      place: in the table.
-      inputs, outputs: how many fields of its struct it reads and writes.
-      size: of its struct, if that ends within a word; else None.
-    """
-
-    place: int
+    place: int  # in the table
+    # how many fields of its struct it reads and writes
     inputs: int
     outputs: int
-    size: int | None
+    size: int | None  # of its struct, if that ends within a word; else None
 
 
 FUNCTIONS = {

@@ -58,15 +58,10 @@ class LiveArray(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """The memory that a program uses over its schedule.
+    """The memory that a program uses over its schedule."""
 
-    Args:
-      bytes: live at each instruction, in the order of the schedule.
-      peak: `LiveArray` records of the first instruction at which most bytes are live,
-        the largest first.
-    """
-
-    bytes: list[int]
+    bytes: list[int]  # live at each instruction, in the order of the schedule
+    # `LiveArray` records of the first instruction at which most bytes are live, the largest first
     peak: list[LiveArray]
 
 

@@ -21,25 +21,18 @@ class DeviceParameter(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What one TensorFlow op of one instruction costs in one step, all trips of loops included.
+    """What one TensorFlow op of one instruction costs in one step, all trips of loops included."""
 
-    Args:
-      op_name: of the TensorFlow op, "" if unknown. The cost of a fused instruction is
-        divided among its ops by their FLOPs.
-      instruction: its name in the compiled program.
-      times: how often it runs.
-      cycles: the compiler's estimate; for comparing ops of one program.
-      flops, bytes: computed, and moved to and from the device's memory.
-      sent: bytes that a device puts into the op's collectives.
-    """
-
+    # of the TensorFlow op, "" if unknown. The cost of a fused instruction is divided among its ops
+    # by their FLOPs
     op_name: str
-    instruction: str
-    times: int
-    cycles: float
+    instruction: str  # its name in the compiled program
+    times: int  # how often it runs
+    cycles: float  # the compiler's estimate; for comparing ops of one program
+    # computed, and moved to and from the device's memory
     flops: float
     bytes: float
-    sent: float
+    sent: float  # bytes that a device puts into the op's collectives
 
 
 class Loop(NamedTuple):

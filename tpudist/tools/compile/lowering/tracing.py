@@ -21,35 +21,21 @@ _PLAIN = (bool, int, float, str)
 
 
 class Input(NamedTuple):
-    """An input of a traced step.
+    """An input of a traced step."""
 
-    Args:
-      name: of the argument or variable, "" if unknown.
-      placeholder: the tensor in the step's graph.
-      outer: the tensor that the trace captured; None for an argument.
-    """
-
-    name: str
-    placeholder: tf.Tensor
-    outer: tf.Tensor | None
+    name: str  # of the argument or variable, "" if unknown
+    placeholder: tf.Tensor  # the tensor in the step's graph
+    outer: tf.Tensor | None  # the tensor that the trace captured; None for an argument
 
 
 class Step(NamedTuple):
-    """A traced step.
+    """A traced step."""
 
-    Args:
-      graph: a finished FuncGraph.
-      inputs: `Input` records.
-      outputs: (name, tensor) of each output.
-      replicas: how many run it.
-      partitions: logical devices of each.
-    """
-
-    graph: tf.Graph
+    graph: tf.Graph  # a finished FuncGraph
     inputs: list[Input]
-    outputs: list[tuple[str, tf.Tensor]]
-    replicas: int
-    partitions: int
+    outputs: list[tuple[str, tf.Tensor]]  # (name, tensor) of each output
+    replicas: int  # how many run it
+    partitions: int  # logical devices of each
 
 
 class Traced(NamedTuple):

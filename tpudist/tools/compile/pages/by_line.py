@@ -12,26 +12,17 @@ NO_LINE, NO_LAYER, NO_OP = "(no line of the user's)", "(no layer)", "(the compil
 
 
 class Node(NamedTuple):
-    """One node of the cost tree: a line, a layer, an instruction or an op.
+    """One node of the cost tree: a line, a layer, an instruction or an op."""
 
-    Args:
-      label: the text to show.
-      instruction: the instruction's name, of an op that is all of one; else "".
-      share: of all cycles, 0 to 1.
-      ops: how many ops the node has.
-      flops, bytes: of all of its ops together.
-      bound: of an op, see `report.Hot`; "" of others.
-      below: `Node` records, the most expensive first.
-    """
-
-    label: str
-    instruction: str
-    share: float
-    ops: int
+    label: str  # the text to show
+    instruction: str  # the instruction's name, of an op that is all of one; else ""
+    share: float  # of all cycles, 0 to 1
+    ops: int  # how many ops the node has
+    # of all of its ops together
     flops: float
     bytes: float
-    bound: str
-    below: tuple[Node, ...]
+    bound: str  # of an op, see `report.Hot`; "" of others
+    below: tuple[Node, ...]  # `Node` records, the most expensive first
 
 
 def costs(report: Report) -> list[Node]:

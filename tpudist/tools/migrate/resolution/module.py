@@ -26,18 +26,12 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Argument(NamedTuple):
-    """An argument of a call.
+    """An argument of a call."""
 
-    Args:
-      value: its expression.
-      name: its keyword, "" if it has none.
-      star: "*", "**" or "".
-      start, end: where it stands in the text, keyword and star included.
-    """
-
-    value: Any
-    name: str
-    star: str
+    value: Any  # its expression
+    name: str  # its keyword, "" if it has none
+    star: str  # "*", "**" or ""
+    # where it stands in the text, keyword and star included
     start: int
     end: int
 

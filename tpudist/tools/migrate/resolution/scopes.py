@@ -21,15 +21,10 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class Binding(NamedTuple):
-    """A name that is bound.
-
-    Args:
-      name: the name.
-      node: a Name, a definition, an argument, an import statement, ...; None of a builtin.
-    """
+    """A name that is bound."""
 
     name: str
-    node: Any
+    node: Any  # a Name, a definition, an argument, an import statement, ...; None of a builtin
 
     @property
     def is_import(self) -> bool:

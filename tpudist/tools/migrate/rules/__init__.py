@@ -36,23 +36,14 @@ IMPORTS = "imports"
 
 
 class Rule(NamedTuple):
-    """One rule.
+    """One rule."""
 
-    Args:
-      name: what marks and settings call it.
-      step: the step that needs it: "2.0", "2.2" or "latest".
-      note: the release note or reference page that it implements.
-      uses: the (kind, name) pairs that it is asked about.
-      apply: what it does with a use.
-      text: what it does, at length; the first line is a sentence of its own.
-    """
-
-    name: str
-    step: str
-    note: str
-    uses: frozenset[tuple[str, str]]
-    apply: Function
-    text: str
+    name: str  # what marks and settings call it
+    step: str  # the step that needs it: "2.0", "2.2" or "latest"
+    note: str  # the release note or reference page that it implements
+    uses: frozenset[tuple[str, str]]  # the (kind, name) pairs that it is asked about
+    apply: Function  # what it does with a use
+    text: str  # what it does, at length; the first line is a sentence of its own
 
     @property
     def summary(self) -> str:
