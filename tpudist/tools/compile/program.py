@@ -75,12 +75,7 @@ class Program(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Returns a dict of JSON types, which :func:`from_json` reads."""
-        values: dict[str, Any] = dict(
-            zip(self._fields, self), format=FORMAT, hlo=base64.b64encode(self.hlo).decode()
-        )
-        for field in _RECORDS:
-            values[field] = [dict(record._asdict()) for record in values[field]]
-        return values
+        return dict(plain(self), format=FORMAT, hlo=base64.b64encode(self.hlo).decode())
 
 
 _RECORDS = {
@@ -93,13 +88,7 @@ _RECORDS = {
 
 def from_json(values: Mapping[str, Any]) -> Program:
     """Reads a `Program` from the dict that ``to_json`` returned, or its copy through JSON."""
-    fields = {field: values[field] for field in Program._fields}
-    fields["hlo"] = base64.b64decode(fields["hlo"])
-    for field, cls in _RECORDS.items():
-        fields[field] = tuple(record(cls, entry) for entry in fields[field])
-    for field in ("updated", "warnings"):
-        fields[field] = tuple(fields[field])
-    return Program(**fields)
+    return record(Program, dict(values, hlo=base64.b64decode(values["hlo"])), _RECORDS)
 
 
 def records(cls: Any, rows: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
@@ -107,11 +96,24 @@ def records(cls: Any, rows: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
     return tuple(record(cls, dict(zip(cls._fields, row))) for row in rows)
 
 
-def record(cls: Any, values: Mapping[str, Any]) -> Any:
-    """Builds a record of a class from its fields, whose tuples may be lists; ignores others."""
-    return cls(
-        **{
-            field: tuple(values[field]) if isinstance(values[field], list) else values[field]
-            for field in cls._fields
-        }
-    )
+def plain(value: Any) -> Any:
+    """Returns a record as JSON types."""
+    if hasattr(value, "_asdict"):
+        return {field: plain(each) for field, each in zip(value._fields, value)}
+    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def record(cls: Any, values: Mapping[str, Any], inner: Mapping[str, Any] | None = None) -> Any:
+    """Builds a record of a class from its fields, whose tuples may be lists; ignores others.
+
+    Args:
+      inner: {field: the class of the records in it}, of records at any depth.
+    """
+    inner = inner or {}
+
+    def read(kind: Any, value: Any) -> Any:
+        if isinstance(value, list):
+            return tuple(read(kind, each) for each in value)
+        return record(kind, value, inner) if kind and isinstance(value, dict) else value
+
+    return cls(**{field: read(inner.get(field), values[field]) for field in cls._fields})
