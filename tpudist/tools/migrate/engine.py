@@ -60,12 +60,11 @@ class Engine:
         What it raises is a fault of tpudist.
         """
         raw, era = self._codebase.bytes[path], self._program.eras.get(path, "")
-        source = None
         try:
             source = sources.read(path, raw)
             module = self._codebase.module(path) or Module(path, source.text)
         except sources.UNREADABLE as error:
-            return outcomes.Result(path, raw, raw, [], [], outcomes.unreadable(error, source), era)
+            return outcomes.Result(path, raw, raw, [], [], outcomes.unreadable(error), era)
         try:
             with deep_stack():
                 plan = self._plan(path, module)

@@ -6,8 +6,6 @@ import sys
 import traceback
 from typing import Iterable, NamedTuple
 
-from tpudist.tools.migrate.resolution import sources
-
 
 class Use(NamedTuple):
     """One legacy use, rewritten or left."""
@@ -39,11 +37,8 @@ def fault() -> str:
     return "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
 
 
-def unreadable(error: Exception, source: sources.Source | None) -> str:
-    """Why a file is refused, in the words of the error and what to do.
-
-    Its `Source` is None if not even its text can be read.
-    """
+def unreadable(error: Exception) -> str:
+    """Why a file is refused, in the words of the error and what to do."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return (
             "%d:%d: not Python 3 (%s); if it is Python 2, run 2to3 -w on it first; if it is newer "

@@ -65,39 +65,15 @@ FUNCTIONS = {
 }
 
 #: The results of GetCompiledMemoryStats, in bytes; older libraries leave the last ones at 0.
-MEMORY = (
-    "code",
-    "arguments",
-    "outputs",
-    "aliased",
-    "temporary",
-    "host_code",
-    "host_arguments",
-    "host_outputs",
-    "host_aliased",
-    "host_temporary",
-    "peak",
-    "total",
+MEMORY = tuple(
+    "code arguments outputs aliased temporary host_code host_arguments host_outputs host_aliased "
+    "host_temporary peak total".split()
 )
 
-CODES = (
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
+CODES = tuple(
+    "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS "
+    "PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED "
+    "INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split()
 )
 
 

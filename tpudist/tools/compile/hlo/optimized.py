@@ -244,16 +244,7 @@ def largest_arrays(module: HloModule, count: int) -> list[tuple[int, str, str]]:
 
 
 #: Opcodes that compute no array of their own.
-_NOT_COMPUTED = (
-    "parameter",
-    "tuple",
-    "get-tuple-element",
-    "bitcast",
-    "constant",
-    "broadcast",
-    "iota",
-    "reshape",
-    "while",
-    "conditional",
-    "call",
+_NOT_COMPUTED = frozenset(
+    "parameter tuple get-tuple-element bitcast constant broadcast iota reshape while conditional "
+    "call".split()
 )

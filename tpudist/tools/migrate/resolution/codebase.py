@@ -31,9 +31,9 @@ class CodeBase:
     """
 
     def __init__(self, paths: Iterable[str], exclude: Sequence[str] = ()) -> None:
-        self._roots = [
+        self._roots = tuple(
             path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths
-        ]
+        )
         self.files, self.passed_over = source_files.find(paths, exclude)
         self.bytes: dict[str, bytes] = {}
         self.unreadable: dict[str, OSError] = {}
@@ -46,9 +46,6 @@ class CodeBase:
         self._modules: dict[str, Module | None] = {}
         self._called: dict[str, set[bytes]] = {}
         self._paths = {os.path.abspath(path): path for path in self.bytes}
-        self._parts = {part for path in self._paths for part in path.split(os.sep)}
-        self._module_files: dict[tuple[str, int, str], str | None] = {}
-        self._outside_files: dict[tuple[str, int, str], str | None] = {}
 
     @functools.cached_property
     def imports(self) -> dict[str, set[str]]:
@@ -154,23 +151,12 @@ class CodeBase:
           level: number of leading dots.
           importer: path of the file with the import.
         """
-        key = (dotted, level, os.path.dirname(importer))
-        if key not in self._module_files:
-            first = dotted.partition(".")[0]
-            found = None
-            if not first or first in self._parts or first + ".py" in self._parts:
-                every = _candidates(dotted, level, importer, self._roots)
-                found = next((self._paths[path] for path in every if path in self._paths), None)
-            self._module_files[key] = found
-        return self._module_files[key]
+        every = _candidates(dotted, level, os.path.dirname(importer), self._roots)
+        return next((self._paths[path] for path in every if path in self._paths), None)
 
     def find_outside(self, dotted: str, level: int, importer: str) -> str | None:
         """As `find_module`, of files of its repository that are in no PATH."""
-        key = (dotted, level, os.path.dirname(importer))
-        if key not in self._outside_files:
-            paths = _candidates(dotted, level, importer, self._roots)
-            self._outside_files[key] = next(filter(os.path.isfile, paths), None)
-        return self._outside_files[key]
+        return next(filter(os.path.isfile, _candidates(dotted, level, importer, self._roots)), None)
 
 
 def _import_targets(raw: bytes) -> Iterator[tuple[str, int]]:
@@ -199,9 +185,10 @@ def _closure(paths: Iterable[str], edges: dict[str, set[str]]) -> set[str]:
     return seen
 
 
-def _candidates(dotted: str, level: int, importer: str, roots: Iterable[str]) -> list[str]:
-    """The paths that an import may mean, the likeliest first."""
-    folder = os.path.dirname(os.path.abspath(importer))
+@functools.lru_cache(maxsize=None)
+def _candidates(dotted: str, level: int, folder: str, roots: tuple[str, ...]) -> list[str]:
+    """The paths that an import in a folder may mean, the likeliest first."""
+    folder = os.path.abspath(folder)
     if level:
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
