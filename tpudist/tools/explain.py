@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json as json_format
 import os
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
 from tpudist import files
 from tpudist.tools import html_page
 from tpudist.tools.html_page import safe
 from tpudist.virtual import explanations, step_parts
-
-if TYPE_CHECKING:
-    from tpudist.virtual.explanations import Explanation, Record
+from tpudist.virtual.explanations import Explanation, Record
 
 _TOGETHER, _PER_REPLICA, _MEETING = "#4878a8", "#e08a3c", "#7a6ca8"
 
@@ -45,12 +43,7 @@ _MOST = 60
 
 
 def write(recorded: Iterable[Explanation], json: str | None, html: str | None) -> None:
-    """Writes the files that are asked for.
-
-    Args:
-      recorded: the explanations of all traces.
-      json, html: paths, or None.
-    """
+    """Writes the explanations of all traces to the files that are asked for."""
     steps = [as_dict(each) for each in explanations.each_once(recorded)]
     if json:
         files.write(json, json_format.dumps(steps, indent=1) + "\n")
@@ -94,11 +87,7 @@ def _segment(record: Record) -> dict[str, Any]:
 
 
 def page(steps: list[dict[str, Any]]) -> str:
-    """The whole HTML page.
-
-    Args:
-      steps: what :func:`as_dict` returned of each step function.
-    """
+    """The whole HTML page on what :func:`as_dict` returned of each step function."""
     parts = ["<p>%s</p>" % _LEGEND] if steps else []
     parts += [part for step in steps for part in _step(step)]
     return html_page.whole(
@@ -143,12 +132,8 @@ def _step(step: dict[str, Any]) -> list[str]:
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
-    lines = [
-        "<tr>%s</tr>" % "".join("<td>%s</td>" % safe(cell) for cell in row)
-        for row in dict.fromkeys(rows)
-    ]
-    titles = "".join("<th>%s</th>" % safe(each) for each in head)
-    return "<table>\n<tr>%s</tr>\n%s\n</table>" % (titles, "\n".join(lines)) if lines else ""
+    distinct = dict.fromkeys(rows)
+    return html_page.table(head, distinct) if distinct else ""
 
 
 def _list(head: str, lines: Iterable[str]) -> str:

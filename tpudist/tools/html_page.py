@@ -22,7 +22,6 @@ h1 {{ font-size: 1.4rem; }}
 h2 {{ font-size: 1rem; margin: 2.5rem 0 .3rem; }}
 table {{ border-collapse: collapse; font-size: 13px; }}
 th, td {{ text-align: left; padding: .25rem .7rem; border-bottom: 1px solid #e5e5e5; }}
-td.number {{ text-align: right; white-space: nowrap; }}
 pre {{ background: #f7f7f7; padding: .7rem 1rem; overflow-x: auto; font-size: 12.5px; }}
 svg {{ width: 100%; height: auto; }}
 p.small, li {{ color: #666; font-size: 13px; }}
@@ -34,12 +33,16 @@ p.small, li {{ color: #666; font-size: 13px; }}
 
 
 def safe(value: object) -> str:
-    """A value as text that HTML shows as it is.
-
-    Args:
-      value: anything with a ``str``.
-    """
+    """A value as text that HTML shows as it is."""
     return html.escape(str(value))
+
+
+def table(headings: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    """A table whose cells are escaped here."""
+    head = "".join("<th>%s</th>" % safe(cell) for cell in headings)
+    lines = ["".join("<td>%s</td>" % safe(cell) for cell in row) for row in rows]
+    body = "\n".join("<tr>%s</tr>" % line for line in [head, *lines])
+    return "<table>\n%s\n</table>" % body
 
 
 def whole(title: str, parts: Iterable[str], style: str = "", heading: str | None = None) -> str:

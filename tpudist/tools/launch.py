@@ -39,7 +39,6 @@ class Worker:
     Args:
       index: 0, the chief, whose output is passed on as it is; or more: each line gets a prefix.
         A terminal is the chief's own, for its bars.
-      command: what is started.
       variables: its environment; None for this process'.
       quiet: whether only the chief's output is shown.
     """
@@ -96,8 +95,8 @@ def run(options: argparse.Namespace) -> int:
       signal ended it.
 
     Raises:
-      ArgumentError: (a ValueError) there is no host or no script.
-      TPUNameError: (a ValueError) the cores are none.
+      ArgumentError: there is no host or no script.
+      TPUNameError: the cores are none.
     """
     hosts = [host for host in (options.hosts or "").split(",") if host]
     if not hosts or not options.arguments:
@@ -133,9 +132,7 @@ def _tpu(cores: str | None) -> str:
 def configurations(hosts: Sequence[str], port: int | None) -> list[str]:
     """Returns what TF_CONFIG is on each worker, in the order of the hosts.
 
-    Args:
-      hosts: their names.
-      port: that of the first; None for any that is free on localhost.
+    `port` is that of the first; None for any that is free on localhost.
     """
     addresses = []
     sockets = []

@@ -38,7 +38,8 @@ from tpudist.tools.compile.arguments import Spec
             (-1.5, (Spec("float32", (2,)), 0.001)),
             {"k": True, "j": False},
         ),
-        ("mode='train'", (), {"mode": "train"}),
+        ("mode='train(x=[])'", (), {"mode": "train(x=[])"}),
+        ("{from:1,0:2},class=s32[2]", ({"from": 1, "0": 2},), {"class": Spec("int32", (2,))}),
     ],
 )
 def test_parses(text, args, kwargs):
@@ -48,18 +49,23 @@ def test_parses(text, args, kwargs):
 @pytest.mark.parametrize(
     "text, why",
     [
-        ("f32", "a shape or a value is expected at 'f32'"),
+        ("f32", "f32 is no shape and no value"),
         ("f33[2]", "no dtype 'f33'"),
-        ("f32[2] s32[2]", "',' is expected at 's32[2]'"),
-        ("x=f32[2],s32[2]", "without a name"),
-        ("f32[a]", "a shape or a value is expected"),
-        ("f32[?,2]", "a shape or a value is expected"),
-        ("f32[2,,3]", "no shape"),
-        ("(f32[2]", "',' is expected at 'the end'"),
-        ("{f32[2]}", "a name is expected"),
-        ("f32[2],,f32[2]", "a shape or a value is expected"),
-        ("n=1,x=f32[2],n=2", "'n' is given twice"),
+        ("f32[2] s32[2]", ""),
+        ("x=f32[2],s32[2]", "positional argument follows"),
+        ("f32[a]", "no shape and no value"),
+        ("f32[-1]", "f32 is no shape"),
+        ("f32[?,2]", ""),
+        ("f32[2,,3]", ""),
+        ("(f32[2]", ""),
+        ("f32[2])(f32[2]", ""),
+        ("{f32[2]}", "no shape and no value"),
+        ("f32[2],,f32[2]", ""),
+        ("n=1,x=f32[2],n=2", ""),
         ("{n:f32[2],n:f32[3]}", "'n' is given twice"),
+        ("*f32[2]", "no shape and no value"),
+        ("**{n:f32[2]}", "a name is missing"),
+        ("None", "no shape and no value"),
     ],
 )
 def test_refuses_wrong_text(text, why):

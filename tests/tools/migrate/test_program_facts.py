@@ -140,7 +140,7 @@ def test_files_that_do_not_parse_have_no_facts(tmp_path):
 @pytest.mark.parametrize(
     "text, is_looked_at",
     [
-        (TF, False),
+        (TF, True),
         (TF + "tf.Session()\n", True),
         (TF + "s = tf.distribute.get_strategy()\n", True),
         ("from tpudist import contrib\n", True),

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Container, Iterable
+from typing import Any, Iterable
 
 from tpudist.errors import ArgumentError
+from tpudist.surfaces.eras import walks
 
 #: XLA's names of dtypes.
 _XLA = {
@@ -34,10 +35,12 @@ _XLA = {
     "c128": "complex128",
 }
 _NAMES = dict(_XLA, **{name: name for name in _XLA.values()})
-
-_TOKEN = re.compile(r"\s*(?:(\w+)\s*\[([\d\s,]*)\]|(\w+)\s*([:=])|([(){},]))")
-_VALUE = re.compile(r"\s*([-+]?[\d.][\w.+-]*|true|false|'[^']*')(?=\s*([,)}]|$))", re.I)
 _BOOLEANS = {"true": True, "false": False}
+_PLAIN = (bool, int, float, complex, str)
+
+#: What Python would read otherwise: a tuple of one, a name that is a keyword, a scalar's shape.
+_NOT_PYTHON = re.compile(r"'[^']*'|\(|\w+(?=\s*[:=])|\[\s*\]")
+_TUPLE = "_"
 
 
 class Spec:
@@ -63,7 +66,7 @@ class Spec:
 
 
 def parse(text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Parses the arguments that a text describes.
+    """Parses the arguments that a text describes, as those of a call in Python.
 
     Args:
       text: see the module's docstring; "" for no arguments.
@@ -74,117 +77,76 @@ def parse(text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     Raises:
       ArgumentError: (a ValueError) the text describes no arguments.
     """
-    reader = _Reader(text)
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
-    while not reader.at_end():
-        name = reader.name("=")
-        if name:
-            reader.refuse_repeated(name, kwargs)
-            kwargs[name] = reader.value()
-        elif kwargs:
-            raise reader.error("an argument without a name follows one with")
-        else:
-            args.append(reader.value())
-        if not reader.at_end():
-            reader.expect(",")
-    return tuple(args), kwargs
-
-
-class _Reader:
-    """Reads a text token by token from the left."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._place = 0
-
-    def at_end(self) -> bool:
-        return not self._text[self._place :].strip()
-
-    def name(self, mark: str) -> str | None:
-        """Reads a name with a mark behind it; returns None if none comes next."""
-        token = self._peek()
-        if not token or token.group(4) != mark:
-            return None
-        self._place = token.end()
-        return token.group(3)
-
-    def value(self) -> Any:
-        """Reads the nest that comes next."""
-        token = self._peek()
-        if token and token.group(1):
-            self._place = token.end()
-            return self._spec(token.group(1), token.group(2))
-        if token and token.group(5) == "(":
-            return tuple(each for _, each in self._entries(token, ")", None))
-        if token and token.group(5) == "{":
-            return dict(self._entries(token, "}", ":"))
-        literal = _VALUE.match(self._text, self._place)
-        if literal:
-            return self._literal(literal)
-        raise self.error("a shape or a value is expected")
-
-    def expect(self, symbol: str) -> None:
-        """Reads a symbol, and refuses anything else."""
-        if not self._skip(symbol):
-            raise self.error("%r is expected" % symbol)
-
-    def refuse_repeated(self, name: str, names: Container[str]) -> None:
-        """Refuses a name that is among those read before."""
-        if name in names:
-            raise self.error("%r is given twice, again" % name)
-
-    def error(self, why: str) -> ArgumentError:
-        """Returns the error for the text that comes next."""
-        return ArgumentError(
-            "--args %r" % self._text,
-            "%s at %r" % (why, self._text[self._place :].strip() or "the end"),
+    try:
+        call: Any = ast.parse(
+            "%s(%s)" % (_TUPLE, _NOT_PYTHON.sub(_as_python, text)), mode="eval"
+        ).body
+        if not _is_tuple(call):
+            raise ValueError("a bracket has no partner")
+        names = [each.arg or "" for each in call.keywords]
+        return (
+            tuple(map(_value, call.args)),
+            dict(zip(_distinct(names), (_value(each.value) for each in call.keywords))),
+        )
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise ArgumentError(
+            "--args %r" % text,
+            str(getattr(error, "msg", error)),
             "--args 'f32[128,28,28,1],s32[128],n=100', the shapes of one replica, and "
             "values; dtypes are %s" % ", ".join(sorted(_XLA)),
-        )
+        ) from None
 
-    def _entries(self, bracket: re.Match[str], end: str, mark: str | None) -> list[tuple[str, Any]]:
-        """Reads (name, value) of each entry up to a bracket; names are "" without a mark."""
-        self._place = bracket.end()
-        entries: list[tuple[str, Any]] = []
-        while not self._skip(end):
-            if entries:
-                self.expect(",")
-            name = self.name(mark) if mark else ""
-            if name is None:
-                raise self.error("a name is expected")
-            self.refuse_repeated(name, [each for each, _ in entries if each])
-            entries.append((name, self.value()))
-        return entries
 
-    def _skip(self, symbol: str) -> bool:
-        token = self._peek()
-        if not token or token.group(5) != symbol:
-            return False
-        self._place = token.end()
-        return True
+def _as_python(found: re.Match[str]) -> str:
+    piece = found.group()
+    if piece[0] == "[":
+        return "[()]"
+    return piece if piece[0] == "'" else _TUPLE + piece
 
-    def _peek(self) -> re.Match[str] | None:
-        return _TOKEN.match(self._text, self._place)
 
-    def _literal(self, literal: re.Match[str]) -> Any:
-        text = literal.group(1)
-        try:
-            value = _BOOLEANS[text.lower()] if text.lower() in _BOOLEANS else ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            raise self.error("%r is no number" % text) from None
-        self._place = literal.end(1)
-        return value
+def _is_tuple(node: Any) -> bool:
+    return type(node) is ast.Call and getattr(node.func, "id", "") == _TUPLE
 
-    def _spec(self, name: str, dimensions: str) -> Spec:
-        if name.lower() not in _NAMES:
-            raise ArgumentError(
-                "--args %r" % self._text,
-                "there is no dtype %r" % name,
-                "one of %s, or numpy's names" % ", ".join(sorted(_XLA)),
-            )
-        try:
-            shape = [int(each) for each in dimensions.split(",")] if dimensions.strip() else []
-        except ValueError:
-            raise self.error("%r is no shape before" % dimensions) from None
-        return Spec(_NAMES[name.lower()], shape)
+
+def _distinct(names: list[str]) -> list[str]:
+    """Returns names as they were written, and refuses one that is given twice or left out."""
+    written = [name[len(_TUPLE) :] for name in names]
+    for name in written:
+        if not name or written.count(name) > 1:
+            raise ValueError("%r is given twice" % name if name else "a name is missing")
+    return written
+
+
+def _value(node: Any) -> Any:
+    """Returns the nest that an expression describes.
+
+    Raises:
+      ValueError, SyntaxError: it describes none.
+    """
+    if _is_tuple(node) and not node.keywords:
+        return tuple(map(_value, node.args))
+    if type(node) is ast.Dict:
+        names = _distinct([getattr(key, "id", "") for key in node.keys])
+        return dict(zip(names, map(_value, node.values)))
+    word = getattr(getattr(node, "value", node), "id", "").lower()
+    if type(node) is ast.Name and word in _BOOLEANS:
+        return _BOOLEANS[word]
+    if type(node) is ast.Subscript and word:
+        if word not in _NAMES:
+            raise ValueError("there is no dtype %r" % word)
+        shape = _literal(walks.index_of(node))
+        shape = shape if isinstance(shape, tuple) else (shape,)
+        if all(type(size) is int and size >= 0 for size in shape):
+            return Spec(_NAMES[word], shape)
+    value = None if word else _literal(node)
+    if not isinstance(value, _PLAIN):
+        raise ValueError("%s is no shape and no value" % (word or "a part of it"))
+    return value
+
+
+def _literal(node: Any) -> Any:
+    """Returns the value of a literal, None of anything else."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None

@@ -18,21 +18,13 @@ CAPTURE = "capture"
 
 
 class Parameter(NamedTuple):
-    """One parameter of the HLO entry computation.
+    """One parameter of the HLO entry computation."""
 
-    Args:
-      name: of the variable or the argument, as the user knows it.
-      kind: "argument", "variable", or "capture" (a tensor of an outer scope).
-      dtype: numpy-style name, also "bfloat16".
-      shape: per replica, a tuple of ints.
-      location: "file:line" that created a variable, "" if unknown.
-    """
-
-    name: str
-    kind: str
-    dtype: str
-    shape: tuple[int, ...]
-    location: str = ""
+    name: str  # of the variable or the argument, as the user knows it
+    kind: str  # "argument", "variable", or "capture" (a tensor of an outer scope)
+    dtype: str  # numpy-style name, also "bfloat16"
+    shape: tuple[int, ...]  # per replica
+    location: str = ""  # "file:line" that created a variable, "" if unknown
 
 
 class Output(NamedTuple):
@@ -44,78 +36,46 @@ class Output(NamedTuple):
 
 
 class Collective(NamedTuple):
-    """A collective that the program asks for.
+    """A collective that the program asks for."""
 
-    Args:
-      kind: HLO's name of it, such as "all-reduce".
-      dtype, shape: of the tensor that one replica puts in.
-      location: "file:line" of the user's code, "" if unknown.
-    """
-
-    kind: str
+    kind: str  # HLO's name of it, such as "all-reduce"
+    # of the tensor that one replica puts in
     dtype: str
     shape: tuple[int, ...]
-    location: str
+    location: str  # "file:line" of the user's code, "" if unknown
 
 
 class Sharding(NamedTuple):
-    """One annotation of a tensor for the logical devices of a replica.
+    """One annotation of a tensor for the logical devices of a replica."""
 
-    Args:
-      parameter: index of the annotated parameter; None for another tensor.
-      name: of that parameter, or of the tensor's operation.
-      description: such as "split 2x1", "replicate", "assign to 1".
-      global_shape: of the whole tensor.
-      per_device_shape: of the part on one logical device.
-      location: "file:line" of the user's code, "" if unknown.
-    """
-
-    parameter: int | None
-    name: str
-    description: str
-    global_shape: tuple[int, ...]
-    per_device_shape: tuple[int, ...]
-    location: str
+    parameter: int | None  # index of the annotated parameter; None for another tensor
+    name: str  # of that parameter, or of the tensor's operation
+    description: str  # such as "split 2x1", "replicate", "assign to 1"
+    global_shape: tuple[int, ...]  # of the whole tensor
+    per_device_shape: tuple[int, ...]  # of the part on one logical device
+    location: str  # "file:line" of the user's code, "" if unknown
 
 
 class Program(NamedTuple):
-    """One lowered replica step.
+    """One lowered replica step."""
 
-    Args:
-      hlo: a serialized HloModuleProto, as TensorFlow lowered it.
-      replicas: how many replicas run it.
-      partitions: logical devices per replica.
-      parameters: a `Parameter` for each of the entry computation's, in order.
-      updated: indices of the parameters whose variables the step updates, in
-        the order in which they follow `outputs` in the root tuple.
-      outputs: an `Output` for each of the step's own outputs.
-      collectives: a `Collective` for each collective of the step.
-      shardings: a `Sharding` for each annotation for logical devices.
-      locations: {HLO metadata op_name: "file:line" of the user's code}.
-      warnings: sentences for the report.
-      tensorflow: the version of TensorFlow that lowered it.
-    """
-
-    hlo: bytes
-    replicas: int
-    partitions: int
-    parameters: tuple[Parameter, ...]
+    hlo: bytes  # a serialized HloModuleProto, as TensorFlow lowered it
+    replicas: int  # how many replicas run it
+    partitions: int  # logical devices per replica
+    parameters: tuple[Parameter, ...]  # those of the entry computation, in order
+    # indices of the parameters whose variables the step updates, in the order in which they follow
+    # `outputs` in the root tuple
     updated: tuple[int, ...]
     outputs: tuple[Output, ...]
     collectives: tuple[Collective, ...]
     shardings: tuple[Sharding, ...]
-    locations: dict[str, str]
-    warnings: tuple[str, ...]
-    tensorflow: str
+    locations: dict[str, str]  # {HLO metadata op_name: "file:line" of the user's code}
+    warnings: tuple[str, ...]  # sentences for the report
+    tensorflow: str  # the version of TensorFlow that lowered it
 
     def to_json(self) -> dict[str, Any]:
         """Returns a dict of JSON types, which :func:`from_json` reads."""
-        values: dict[str, Any] = dict(
-            zip(self._fields, self), format=FORMAT, hlo=base64.b64encode(self.hlo).decode()
-        )
-        for field in _RECORDS:
-            values[field] = [dict(record._asdict()) for record in values[field]]
-        return values
+        return dict(plain(self), format=FORMAT, hlo=base64.b64encode(self.hlo).decode())
 
 
 _RECORDS = {
@@ -127,18 +87,8 @@ _RECORDS = {
 
 
 def from_json(values: Mapping[str, Any]) -> Program:
-    """Reads a `Program` from the dict that ``to_json`` returned, or its copy through JSON.
-
-    Args:
-      values: the dict.
-    """
-    fields = {field: values[field] for field in Program._fields}
-    fields["hlo"] = base64.b64decode(fields["hlo"])
-    for field, cls in _RECORDS.items():
-        fields[field] = tuple(record(cls, entry) for entry in fields[field])
-    for field in ("updated", "warnings"):
-        fields[field] = tuple(fields[field])
-    return Program(**fields)
+    """Reads a `Program` from the dict that ``to_json`` returned, or its copy through JSON."""
+    return record(Program, dict(values, hlo=base64.b64decode(values["hlo"])), _RECORDS)
 
 
 def records(cls: Any, rows: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
@@ -146,16 +96,24 @@ def records(cls: Any, rows: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
     return tuple(record(cls, dict(zip(cls._fields, row))) for row in rows)
 
 
-def record(cls: Any, values: Mapping[str, Any]) -> Any:
-    """Builds a record of a class from its fields, whose tuples may be lists.
+def plain(value: Any) -> Any:
+    """Returns a record as JSON types."""
+    if hasattr(value, "_asdict"):
+        return {field: plain(each) for field, each in zip(value._fields, value)}
+    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def record(cls: Any, values: Mapping[str, Any], inner: Mapping[str, Any] | None = None) -> Any:
+    """Builds a record of a class from its fields, whose tuples may be lists; ignores others.
 
     Args:
-      cls: the class.
-      values: {field: value}; other fields are ignored.
+      inner: {field: the class of the records in it}, of records at any depth.
     """
-    return cls(
-        **{
-            field: tuple(values[field]) if isinstance(values[field], list) else values[field]
-            for field in cls._fields
-        }
-    )
+    inner = inner or {}
+
+    def read(kind: Any, value: Any) -> Any:
+        if isinstance(value, list):
+            return tuple(read(kind, each) for each in value)
+        return record(kind, value, inner) if kind and isinstance(value, dict) else value
+
+    return cls(**{field: read(inner.get(field), values[field]) for field in cls._fields})

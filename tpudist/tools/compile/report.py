@@ -2,38 +2,31 @@
 
 The JSON form is an object with the fields of `Report`, each record an object
 with its own fields, and ``"schema"``. Fields may be added; one that changes or
-goes away makes a new schema. Sizes are bytes on one device, times seconds.
+goes away makes a new schema. Sizes are bytes on one device, times seconds. compat/COMPILE.md has
+every field.
 """
 
 from __future__ import annotations
 
-import collections
 from typing import Any, Mapping, NamedTuple
 
-from tpudist.tools.compile.program import record
+from tpudist.tools.compile.program import plain, record
 
 #: Version of the JSON form.
 SCHEMA = 3
 
 
 class Failure(NamedTuple):
-    """Why there is no compiled program.
+    """Why there is no compiled program."""
 
-    Args:
-      kind: "out-of-memory", "refused" (the compiler's own error), "crash" or
-        "timeout".
-      message: of the compiler.
-      instead: what to do about it.
-      largest: `Buffer` records of the largest arrays of the program before
-        optimization, if it is out of memory.
-      missing: the bytes that are missing, as the compiler counts them, if it is out of
-        memory; None if the compiler does not say.
-    """
-
-    kind: str
-    message: str
-    instead: str
+    kind: str  # "out-of-memory", "refused" (the compiler's own error), "crash" or "timeout"
+    message: str  # of the compiler
+    instead: str  # what to do about it
+    # the largest arrays of the program before optimization, if it is out of
+    # memory
     largest: tuple[Buffer, ...]
+    # the bytes that are missing, as the compiler counts them, if it is out of memory; None if the
+    # compiler does not say
     missing: int | None
 
 
@@ -47,25 +40,15 @@ class Buffer(NamedTuple):
 
 
 class Target(NamedTuple):
-    """The slice that the program was compiled for.
+    """The slice that the program was compiled for."""
 
-    Args:
-      topology: such as "v5e:2x4".
-      chip: the compiler's name of it, "" if unknown.
-      devices: of the slice.
-      replicas: of the program.
-      logical_devices: of each replica.
-      hbm: bytes of memory that a device may use.
-      optimized: False after ``--fast``: the compiler optimized little.
-    """
-
-    topology: str
-    chip: str
-    devices: int
-    replicas: int
-    logical_devices: int
-    hbm: int
-    optimized: bool
+    topology: str  # such as "v5e:2x4"
+    chip: str  # the compiler's name of it, "" if unknown
+    devices: int  # of the slice
+    replicas: int  # of the program
+    logical_devices: int  # of each replica
+    hbm: int  # bytes of memory that a device may use
+    optimized: bool  # False after ``--fast``: the compiler optimized little
 
 
 class Memory(NamedTuple):
@@ -89,38 +72,23 @@ class Memory(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """A parameter of the program.
+    """A parameter of the program."""
 
-    Args:
-      name: of the variable or argument.
-      kind: "argument", "variable" or "capture".
-      dtype: numpy-style name.
-      shape: of one replica.
-      device_shape: of one logical device; `shape` unless it was split.
-      bytes: on one device, with the padding of the chip's tiles.
-      unpadded: the same without padding.
-      location: "file:line" that created a variable, "" if unknown.
-    """
-
-    name: str
-    kind: str
-    dtype: str
-    shape: tuple[int, ...]
-    device_shape: tuple[int, ...]
-    bytes: int
-    unpadded: int
-    location: str
+    name: str  # of the variable or argument
+    kind: str  # "argument", "variable" or "capture"
+    dtype: str  # numpy-style name
+    shape: tuple[int, ...]  # of one replica
+    device_shape: tuple[int, ...]  # of one logical device; `shape` unless it was split
+    bytes: int  # on one device, with the padding of the chip's tiles
+    unpadded: int  # the same without padding
+    location: str  # "file:line" that created a variable, "" if unknown
 
 
 class Cost(NamedTuple):
-    """The compiler's cost analysis, of one device and one step.
+    """The compiler's cost analysis, of one device and one step."""
 
-    Args:
-      flops, bytes_accessed: with all trips of loops; a loop whose trips are unknown
-        counts once. None if the compiler does not say.
-      loops: `Loop` records.
-    """
-
+    # with all trips of loops; a loop whose trips are unknown counts once. None if the compiler
+    # does not say
     flops: float | None
     bytes_accessed: float | None
     loops: tuple[Loop, ...]
@@ -156,31 +124,21 @@ class Split(NamedTuple):
 
 
 class Hot(NamedTuple):
-    """The cost of one op of the user's program in one compiled instruction, in one step.
+    """The cost of one op of the user's program in one compiled instruction, in one step."""
 
-    Args:
-      location: "file:line", "" if unknown.
-      layer: the name scopes of the op: Keras layers and ``tf.name_scope``.
-      instruction: its name in the compiled program. The cost of a fused one is divided
-        among its ops by their FLOPs.
-      op_name: its name, "" of the compiler's own instructions.
-      cycles: the compiler's estimate, with all trips of loops; only for comparing.
-      share: of all cycles, 0 to 1.
-      times: how often the instruction runs.
-      flops, bytes: computed, and moved to and from the device's memory.
-      bound: "compute", "memory" or "network": what takes longest at the chip's peaks.
-    """
-
-    location: str
-    layer: str
+    location: str  # "file:line", "" if unknown
+    layer: str  # the name scopes of the op: Keras layers and ``tf.name_scope``
+    # its name in the compiled program. The cost of a fused one is divided among its ops by their
+    # FLOPs
     instruction: str
-    op_name: str
-    cycles: float
-    share: float
-    times: int
+    op_name: str  # its name, "" of the compiler's own instructions
+    cycles: float  # the compiler's estimate, with all trips of loops; only for comparing
+    share: float  # of all cycles, 0 to 1
+    times: int  # how often the instruction runs
+    # computed, and moved to and from the device's memory
     flops: float
     bytes: float
-    bound: str
+    bound: str  # "compute", "memory" or "network": what takes longest at the chip's peaks
 
 
 class Versions(NamedTuple):
@@ -202,46 +160,31 @@ class Effort(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What the TPU compiler found out about a program.
+    """What the TPU compiler found out about a program."""
 
-    Args:
-      ok: whether it compiles.
-      failure: a `Failure`, None if it compiles.
-      target: a `Target`.
-      memory: a `Memory`, None if it does not compile.
-      arguments: `Argument` records, the largest first.
-      held: bytes of HBM that are live at each of the program's instructions, in the order
-        in which they run, evenly thinned out if they are many; simulated.
-      alive: `Buffer` records of the arrays that are live where `held` is largest.
-      cost: a `Cost`, None if it does not compile.
-      requested, optimized: `Collectives` that the program asked for, and those
-        of the compiled program.
-      splits: `Split` records.
-      hottest: `Hot` records of all ops, the most expensive first.
-      warnings: sentences.
-      versions: a `Versions`.
-      effort: an `Effort`.
-    """
-
-    ok: bool
-    failure: Failure | None
+    ok: bool  # whether it compiles
+    failure: Failure | None  # None if it compiles
     target: Target
-    memory: Memory | None
-    arguments: tuple[Argument, ...]
+    memory: Memory | None  # None if it does not compile
+    arguments: tuple[Argument, ...]  # the largest first
+    # bytes of HBM that are live at each of the program's instructions, in the order in which they
+    # run, evenly thinned out if they are many; simulated
     held: tuple[int, ...]
+    # the arrays that are live where `held` is largest
     alive: tuple[Buffer, ...]
-    cost: Cost | None
+    cost: Cost | None  # None if it does not compile
+    # that the program asked for, and those of the compiled program
     requested: tuple[Collectives, ...]
     optimized: tuple[Collectives, ...]
     splits: tuple[Split, ...]
-    hottest: tuple[Hot, ...]
-    warnings: tuple[str, ...]
+    hottest: tuple[Hot, ...]  # of all ops, the most expensive first
+    warnings: tuple[str, ...]  # sentences
     versions: Versions
     effort: Effort
 
     def to_json(self) -> dict[str, Any]:
         """Returns a dict of JSON types, which :func:`from_json` reads."""
-        values = dict(_plain(self), schema=SCHEMA)
+        values = dict(plain(self), schema=SCHEMA)
         if self.memory:
             values["memory"]["total"] = self.memory.total
         return values
@@ -280,54 +223,31 @@ def _number(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _plain(value: Any) -> Any:
-    """Returns a record as JSON types."""
-    if hasattr(value, "_asdict"):
-        return collections.OrderedDict(
-            (field, _plain(each)) for field, each in zip(value._fields, value)
-        )
-    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
-
-
+#: The classes of the records in a field.
 _RECORDS = {
     "failure": Failure,
+    "largest": Buffer,
     "target": Target,
     "memory": Memory,
-    "cost": Cost,
-    "versions": Versions,
-    "effort": Effort,
-}
-_LISTS = {
     "arguments": Argument,
     "alive": Buffer,
+    "cost": Cost,
+    "loops": Loop,
     "requested": Collectives,
     "optimized": Collectives,
     "splits": Split,
     "hottest": Hot,
+    "versions": Versions,
+    "effort": Effort,
 }
 
 
 def from_json(values: Mapping[str, Any]) -> Report:
     """Reads a `Report` from the dict that ``to_json`` returned, or its copy through JSON.
 
-    Args:
-      values: the dict; fields that this release does not know are ignored.
-
-    Raises:
-      ValueError: it is of another schema.
+    Fields that this release does not know are ignored; another schema raises a ValueError.
     """
     if values.get("schema") != SCHEMA:
         raise ValueError("schema %r is not %d" % (values.get("schema"), SCHEMA))
-    fields = {field: values[field] for field in Report._fields}
-    for field, cls in _RECORDS.items():
-        fields[field] = fields[field] and record(cls, fields[field])
-    for field, cls in _LISTS.items():
-        fields[field] = tuple(record(cls, each) for each in fields[field])
-    if fields["failure"]:
-        fields["failure"] = fields["failure"]._replace(
-            largest=tuple(record(Buffer, each) for each in fields["failure"].largest)
-        )
-    if fields["cost"]:
-        loops = tuple(record(Loop, each) for each in fields["cost"].loops)
-        fields["cost"] = fields["cost"]._replace(loops=loops)
-    return Report(**dict(fields, warnings=tuple(fields["warnings"]), held=tuple(fields["held"])))
+    report: Report = record(Report, values, _RECORDS)
+    return report

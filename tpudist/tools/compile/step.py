@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import compilation
+from tpudist.tools.compile.program import Program
+from tpudist.tools.compile.report import Report
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
     from tpudist.core.annotations import Strategy
     from tpudist.tools.compile.lowering.tracing import Step
-    from tpudist.tools.compile.program import Program
-    from tpudist.tools.compile.report import Report
 
 
 def compile_step(
@@ -120,14 +120,8 @@ def compile_graph(
 def check(strategy: Strategy, topology: str) -> slices.Slice:
     """Returns the slice of a name, and refuses one that the strategy's replicas do not fit.
 
-    Args:
-      strategy, topology: as for :func:`compile_step`.
-
-    Returns:
-      A `slices.Slice`.
-
     Raises:
-      TopologyError: (a ValueError) as for :func:`compile_step`.
+      TopologyError: as for :func:`compile_step`.
     """
     from tpudist.core import logical_devices  # It imports TensorFlow.
 
@@ -139,14 +133,7 @@ def check(strategy: Strategy, topology: str) -> slices.Slice:
 
 
 def require_lowering(lower_with: str | None = None) -> None:
-    """Refuses a TensorFlow that cannot lower a step, unless another environment does it.
-
-    Args:
-      lower_with: as for :func:`compile_step`.
-
-    Raises:
-      CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
-    """
+    """Refuses a TensorFlow that cannot lower a step, unless another environment does it."""
     from tpudist.tools.compile.lowering import to_hlo  # It imports TensorFlow.
 
     if lower_with is None:
@@ -160,25 +147,17 @@ def lower_step(
     kwargs: Mapping[str, Any] | None = None,
     lower_with: str | None = None,
 ) -> Program:
-    """Traces a step and lowers it to a `program.Program`; see :func:`compile_step`.
-
-    Raises:
-      CompileError: (a RuntimeError) the step cannot be lowered.
-    """
+    """Traces a step and lowers it to a `program.Program`; see :func:`compile_step`."""
     from tpudist.tools.compile.lowering import tracing  # It imports TensorFlow.
 
     return lower_traced(tracing.trace(strategy, step_fn, args, kwargs).step, lower_with)
 
 
 def lower_traced(traced: Step, lower_with: str | None = None) -> Program:
-    """Lowers a traced step to a `program.Program`.
-
-    Args:
-      traced: a `tpudist.tools.compile.lowering.tracing.Step`.
-      lower_with: as for :func:`compile_step`.
+    """Lowers a traced step to a `program.Program`, with the Python `lower_with` unless it is None.
 
     Raises:
-      CompileError: (a RuntimeError) the step cannot be lowered.
+      CompileError: the step cannot be lowered.
     """
     from tpudist.tools.compile.lowering import step_message, to_hlo
 

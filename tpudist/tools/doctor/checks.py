@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Optional, Sequence
 from tpudist import machine, surfaces
 from tpudist.cloud import runtimes
 from tpudist.errors import TPUNameError
-from tpudist.tools.doctor import releases
+from tpudist.tools.doctor import contrib_names, releases
+from tpudist.tools.doctor.environment import Environment
 from tpudist.virtual import system
 
 if TYPE_CHECKING:
-    from tpudist.tools.doctor import contrib_names
-    from tpudist.tools.doctor.environment import Environment
-
     Found = Iterator[Tuple[str, str, str, str]]
 
     #: [(specifier, why)] of one package.
@@ -34,27 +32,18 @@ PROBLEM, NOTE = "problem", "note"
 
 
 class Finding(NamedTuple):
-    """What a check found.
+    """What a check found."""
 
-    Args:
-      level: PROBLEM or NOTE.
-      check: the name of the function that found it; stable, as in ``--json``.
-      seen, why, instead: as in a ``TpudistError``.
-    """
-
-    level: str
-    check: str
+    level: str  # PROBLEM or NOTE
+    check: str  # the name of the function that found it; stable, as in ``--json``
+    # as in a ``TpudistError``
     seen: str
     why: str
     instead: str
 
 
 def diagnose(environment: Environment) -> list[Finding]:
-    """[Finding, ...] of all checks, problems first.
-
-    Args:
-      environment: an :class:`~tpudist.tools.doctor.environment.Environment`.
-    """
+    """[Finding, ...] of all checks, problems first."""
     findings = [
         Finding(level, check.__name__, seen, why, instead)
         for check in CHECKS

@@ -17,24 +17,15 @@ from tpudist.surfaces.eras import evidence
 
 
 class Use(NamedTuple):
-    """A name of contrib that a file uses.
-
-    Args:
-      path, line: where it stands.
-      name: dotted name below ``tf``.
-      kind: as of `tpudist.surfaces.Lead`; of a module whose names lead elsewhere "module".
-      leads_to: full dotted name; "" if nobody has it.
-      package: what has to be installed for it beside TensorFlow, as pip names it; "".
-      instead: what to type, of a name that nobody has.
-    """
+    """A name of contrib that a file uses."""
 
     path: str
     line: int
-    name: str
-    kind: str
-    leads_to: str
-    package: str
-    instead: str
+    name: str  # dotted name below ``tf``
+    kind: str  # as of `tpudist.surfaces.Lead`; of a module whose names lead elsewhere "module"
+    leads_to: str  # full dotted name; "" if nobody has it
+    package: str  # what has to be installed for it beside TensorFlow, as pip names it; ""
+    instead: str  # what to type, of a name that nobody has
 
 
 def of_paths(paths: Sequence[str]) -> list[Use]:
@@ -79,12 +70,7 @@ def _of_file(path: str) -> Iterator[Use]:
 
 
 def use(path: str, line: int, name: str) -> Use:
-    """A use of a name of contrib.
-
-    Args:
-      path, line: where it stands.
-      name: dotted name below ``tf``.
-    """
+    """The use of a dotted name below ``tf`` at a place."""
     lead = surfaces.lead(name)
     gone = lead.kind == "gone"
     kind = "module" if gone and surfaces.leads_below(name) else lead.kind

@@ -38,34 +38,19 @@ PROBE_SECONDS = 180
 
 
 class Environment(NamedTuple):
-    """One machine, as data.
+    """One machine, as data."""
 
-    Attributes:
-      python: the interpreter's version, e.g. ``"3.12.1"``.
-      executable: the interpreter's path.
-      machine: operating system and processor, e.g. ``"Linux x86_64"``.
-      distributions: {normalized name: version} of everything installed.
-      requires: {name: [requirement, ...]} of the TensorFlow wheels installed.
-      variables: {name: value} of the set ones among ``VARIABLES``.
-      probe: what :mod:`tpudist.tools.doctor.probe` saw (a dict), see there.
-      chips: the TPU device files, e.g. ``["/dev/accel0"]``.
-      runtime: the TPU runtime's version, as the user gave it or the TPU says; or None.
-      looked: what :mod:`tpudist.tools.doctor.look` saw (a dict), see there; None if no TPU
-        was asked for.
-      contrib: names of ``tf.contrib`` in the files asked about, see
-        :mod:`tpudist.tools.doctor.contrib_names`; None if none were.
-    """
-
-    python: str
-    executable: str
-    machine: str
-    distributions: dict[str, str]
-    requires: dict[str, list[str]]
-    variables: dict[str, str]
-    probe: dict[str, Any]
-    chips: list[str]
-    runtime: str | None
-    looked: dict[str, Any] | None = None
+    python: str  # the interpreter's version, e.g. ``"3.12.1"``
+    executable: str  # the interpreter's path
+    machine: str  # operating system and processor, e.g. ``"Linux x86_64"``
+    distributions: dict[str, str]  # {normalized name: version} of everything installed
+    requires: dict[str, list[str]]  # {name: [requirement, ...]} of the TensorFlow wheels installed
+    variables: dict[str, str]  # {name: value} of the set ones among ``VARIABLES``
+    probe: dict[str, Any]  # what :mod:`probe` saw
+    chips: list[str]  # the TPU device files, e.g. ``["/dev/accel0"]``
+    runtime: str | None  # the TPU runtime's version, as the user gave it or the TPU says; or None
+    looked: dict[str, Any] | None = None  # what :mod:`look` saw; None if no TPU was asked for
+    # names of ``tf.contrib`` in the files asked about; None if none were
     contrib: list[contrib_names.Use] | None = None
 
     @property
@@ -160,7 +145,7 @@ def detect(
 
     Args:
       runtime: the TPU runtime's version, if the user knows it.
-      look: arguments of :mod:`tpudist.tools.doctor.look`; empty looks at none.
+      look: arguments of :mod:`look`; empty looks at none.
       paths: files and folders to look names of contrib up in.
     """
     distributions, requires = installed()
@@ -232,14 +217,11 @@ def _google_vfio() -> list[str]:
 
 
 def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
-    """Imports TensorFlow in a process of its own.
-
-    Args:
-      seconds: how long that may take.
+    """Imports TensorFlow in a process of its own, which may take some seconds.
 
     Returns:
-      The dict that :mod:`tpudist.tools.doctor.probe` prints; its ``error`` says so
-      if that process was killed, hung or printed nothing.
+      The dict that :mod:`probe` prints; its ``error`` says so if that process was killed,
+      hung or printed nothing.
     """
     quiet = dict(quiet_variables(), TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1")
     # It touches neither the chips nor the network.
@@ -247,13 +229,9 @@ def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
 
 
 def look_at(arguments: Sequence[str]) -> dict[str, Any]:
-    """What :mod:`tpudist.tools.doctor.look` sees, in a process of its own; it may wait.
+    """What :mod:`look` sees in a process of its own, whose first argument is the TPU's name.
 
-    Args:
-      arguments: of that module, the TPU's name first.
-
-    Returns:
-      The dict that it prints, with an ``error`` where it printed none.
+    It may wait. Returns the dict that it prints, with an ``error`` where it printed none.
     """
     quiet = quiet_variables()
     quiet.pop(machine.TPU, None)

@@ -18,10 +18,10 @@ import time
 from typing import TYPE_CHECKING, Any, Sequence
 
 from tpudist.cloud import deadlines, nodes, places, runtimes
+from tpudist.cloud.nodes import Node
 from tpudist.errors import ArgumentError, TpudistError, TPUStateError
 
 if TYPE_CHECKING:
-    from tpudist.cloud.nodes import Node
     from tpudist.core.system.cluster import TPUClusterResolver
 
 
@@ -31,11 +31,7 @@ def main() -> None:
 
 
 def seen(arguments: Sequence[str] | None = None) -> dict[str, Any]:
-    """What is reported, as a dict.
-
-    Args:
-      arguments: the TPU's name, and options; those of this process if None.
-    """
+    """What is reported, as a dict; the arguments are the TPU's name, and options."""
     parser = argparse.ArgumentParser()
     parser.add_argument("tpu")
     parser.add_argument("--zone")

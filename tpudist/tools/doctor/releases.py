@@ -128,13 +128,7 @@ def minor(text: str | None) -> str | None:
 
 
 def within(text: str | None, since: str | None, until: str | None) -> bool:
-    """Whether a release lies between two minor releases, both included.
-
-    Args:
-      text: the release, e.g. ``"2.8.4"``.
-      since: e.g. ``"1.13"``; None or empty if it was always so.
-      until: e.g. ``"2.15"``; None or empty if it still is so.
-    """
+    """Whether a release lies between two minor releases, both included; None leaves a side open."""
     here = _pair(text)
     return (
         bool(here) and (not since or _pair(since) <= here) and (not until or here <= _pair(until))
@@ -155,11 +149,7 @@ def fits(text: str | None, specifier: str) -> bool:
 def narrowest(specifiers: Sequence[str]) -> str:
     """One specifier that says what several do: of bounds on one side the narrower one.
 
-    Args:
-      specifiers: such as ``["<1.20", "<2.0,>=1.16.0"]``.
-
-    Returns:
-      Such as ``">=1.16.0,<1.20"``.
+    Of ``["<1.20", "<2.0,>=1.16.0"]`` that is ``">=1.16.0,<1.20"``.
     """
     every = {each for text in specifiers for each in SpecifierSet(text)}
     lower = [each for each in every if each.operator in (">", ">=")]
@@ -177,13 +167,8 @@ def _bound(specifier: Specifier) -> tuple[Version, bool]:
 def needs(tensorflow: str, requirements: Iterable[str]) -> list[Need]:
     """[(package, specifier, why), ...] that a TensorFlow release asks of others.
 
-    Args:
-      tensorflow: its version.
-      requirements: the requirement strings of its wheel.
-
-    Returns:
-      The rows of ``PINS`` that apply, then the wheel's own requirements of
-      ``FAMILY`` under this Python; the latter have ``why`` None.
+    They are the rows of ``PINS`` that apply, then its wheel's own requirements of ``FAMILY``
+    under this Python; the latter have ``why`` None.
     """
     rows: list[Need] = [
         (pin.package, pin.specifier.format(minor=minor(tensorflow)), pin.why)

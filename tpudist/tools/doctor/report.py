@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import tpudist
 from tpudist.tools.doctor import releases
 from tpudist.tools.doctor.checks import PROBLEM, Finding
-
-if TYPE_CHECKING:
-    from tpudist.tools.doctor.environment import Environment
+from tpudist.tools.doctor.environment import Environment
 
 
 def as_json(environment: Environment, findings: Sequence[Finding]) -> str:
@@ -92,14 +90,9 @@ def _contrib(names: Sequence[Mapping[str, Any]] | None) -> list[str]:
 
 
 def surfaces(tensorflow: str | None) -> dict[str, dict[str, list[str]]]:
-    """{era: {"native": [name, ...], "provided": [name, ...]}} for a TensorFlow.
+    """{era: {"native": [name, ...], "provided": [name, ...]}} for a TensorFlow, or for none.
 
-    Args:
-      tensorflow: its version; None counts nothing as native.
-
-    Returns:
-      ``native`` are the names this TensorFlow has itself, ``provided`` those
-      that only tpudist gives on it.
+    ``native`` are the names that it has itself, ``provided`` those that only tpudist gives on it.
     """
     from tpudist.surfaces import ROWS
 

@@ -8,6 +8,7 @@ in releases.cfg.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import TYPE_CHECKING, Mapping
 
@@ -15,18 +16,11 @@ from tpudist import console
 from tpudist.errors import MatrixError
 
 if TYPE_CHECKING:
-    import argparse
-
     from tpudist.tools.matrix.table import Row
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs ``tpudist matrix``.
-
-    Args:
-      options: parsed ``releases``, ``random``, ``seed``, ``jobs``, ``project``,
-        ``extra``, ``tpu``, ``cache``, ``fresh``, ``fail_fast``, ``table``,
-        ``arguments`` (the command), and ``list``, ``github``, ``shell``.
 
     Returns:
       0 if the command passed everywhere, 1 if it failed on a release, 2 if a
@@ -55,11 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def listing(rows: Mapping[str, Row]) -> str:
-    """The table of releases as text.
-
-    Args:
-      rows: {release: ``table.Row``}.
-    """
+    """The table of releases as text."""
     lines = [
         "%-8s Python %-5s %s" % (row.release, row.python, row.requirement) for row in rows.values()
     ]

@@ -21,12 +21,9 @@ KEPT_UNUSED = 30
 def folder(
     asked: str | None = None, environ: Mapping[str, str] | None = None, system: str | None = None
 ) -> str:
-    """The folder of all environments.
+    """The folder of all environments: ``--cache``, TPUDIST_CACHE, or the platform's cache folder.
 
-    Args:
-      asked: ``--cache``; else TPUDIST_CACHE; else the platform's cache folder.
-      environ: variables to read instead of this process' own.
-      system: ``sys.platform`` of another machine.
+    Variables, and ``sys.platform``, may be those of another machine.
     """
     environ = os.environ if environ is None else environ
     named = asked or environ.get("TPUDIST_CACHE")
@@ -44,12 +41,7 @@ def folder(
 
 
 def of_project(root: str, project: str) -> str:
-    """The folder of one project's environments; two projects share none.
-
-    Args:
-      root: what :func:`folder` returns.
-      project: the project's absolute folder.
-    """
+    """The folder below `root` of one project's environments; two projects share none."""
     name = re.sub(r"[^\w.-]+", "-", os.path.basename(project)) or "project"
     digest = hashlib.sha256(os.path.normcase(project).encode()).hexdigest()
     return os.path.join(root, "matrix", "%s-%s" % (name, digest[:8]))
@@ -58,12 +50,7 @@ def of_project(root: str, project: str) -> str:
 def prune(root: str, now: float | None = None) -> list[str]:
     """Removes environments whose project is gone, and those that nobody has used for long.
 
-    Args:
-      root: what :func:`folder` returns.
-      now: the time in seconds; None for the clock's.
-
-    Returns:
-      What was removed, a list of folders.
+    Returns the folders that were removed.
     """
     now = time.time() if now is None else now
     matrix = os.path.join(root, "matrix")

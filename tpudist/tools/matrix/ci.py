@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
-from typing import TYPE_CHECKING, Sequence
+from typing import Sequence
 
 import tpudist
 from tpudist.errors import MatrixError
-
-if TYPE_CHECKING:
-    import argparse
-
-    from tpudist.tools.matrix.table import Row
-
+from tpudist.tools.matrix.table import Row
 
 #: The Python that tpudist itself runs on in CI; a release brings its own.
 _OWN_PYTHON = "3.12"
@@ -60,12 +56,7 @@ python3 -m venv .tpudist-matrix
 
 
 def github(rows: Sequence[Row], options: argparse.Namespace) -> str:
-    """A GitHub workflow with one job per release, as text.
-
-    Args:
-      rows: the releases, a list of ``table.Row``.
-      options: parsed ``project``, ``extra``, ``tpu``, ``jobs``, ``arguments``.
-    """
+    """A GitHub workflow with one job per release, as text."""
     cells = "\n".join(
         '          - {release: "%s", python: "%s", os: %s}'
         % (row.release, row.python, _runner(row))
@@ -81,11 +72,7 @@ def github(rows: Sequence[Row], options: argparse.Namespace) -> str:
 
 
 def shell(rows: Sequence[Row], options: argparse.Namespace) -> str:
-    """A shell script that runs all releases one after the other, as text.
-
-    Args:
-      rows, options: see :func:`github`.
-    """
+    """A shell script that runs all releases one after the other, as text."""
     pythons = sorted({row.python for row in rows}, key=lambda text: int(text.split(".")[1]))
     return _SHELL.format(
         written=_written("--shell", rows, options),
@@ -109,11 +96,7 @@ def _written(form: str, rows: Sequence[Row], options: argparse.Namespace) -> str
 
 
 def _command(releases: str, options: argparse.Namespace) -> str:
-    """The ``tpudist matrix`` command of the same options.
-
-    Raises:
-      MatrixError: it has no form on one line.
-    """
+    """The ``tpudist matrix`` command of the same options; it has no line breaks."""
     if any("\n" in each for each in options.arguments):
         raise MatrixError(
             "a command of several lines: %r" % (options.arguments,),

@@ -16,17 +16,14 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import tpudist
 from tpudist import files, machine
 from tpudist.errors import MatrixError
 from tpudist.tools.matrix import indexes
 from tpudist.tools.matrix.cache import MARKER
-
-if TYPE_CHECKING:
-    from tpudist.tools.matrix.table import Row
-
+from tpudist.tools.matrix.table import Row
 
 #: The files of a project that decide what its installation needs or declares.
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "uv.toml")
@@ -40,10 +37,9 @@ class Recipe:
     """What one environment is made of.
 
     Args:
-      row: the release's ``table.Row``.
       project: a project's folder, with extras if wanted (``".[test]"``); it is
         installed editable, so that changes of its code need no new install.
-      extra: further requirements, a list of str.
+      extra: further requirements.
       tool: what installs tpudist, as :func:`own_tpudist` returns it; None to leave it out.
     """
 
@@ -172,11 +168,9 @@ def scripts(folder: str) -> str:
 def prepare(
     recipe: Recipe, folder: str, fresh: bool = False, say: Callable[[str], object] = print
 ) -> Environment:
-    """The environment of a recipe; made if there is none, or an outdated one.
+    """The environment of a recipe; made in a folder if there is none, or an outdated one.
 
     Args:
-      recipe: a `Recipe`.
-      folder: where it is kept.
       fresh: makes it anew in any case.
       say: called with a line when something takes time.
 
@@ -242,11 +236,7 @@ def make(recipe: Recipe, folder: str) -> Environment:
 
 
 def _probe(recipe: Recipe, folder: str) -> tuple[str, str]:
-    """(TensorFlow, Python) as the environment reports them.
-
-    Raises:
-      MatrixError: TensorFlow does not import, or is another release.
-    """
+    """(TensorFlow, Python) as the environment reports them; a MatrixError if these are others."""
     release = recipe.row.release
     environ = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
     environ.update(recipe.row.environment)
@@ -266,11 +256,7 @@ def _python(folder: str) -> str:
 
 
 def _call(release: str, command: list[str], env: Mapping[str, str] | None = None) -> str:
-    """What a command printed.
-
-    Raises:
-      MatrixError: it failed; with the last lines it printed.
-    """
+    """What a command printed; a MatrixError with the last lines if it failed."""
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=env
     )
@@ -288,11 +274,7 @@ def _call(release: str, command: list[str], env: Mapping[str, str] | None = None
 
 
 def find_uv() -> str:
-    """The path of uv.
-
-    Raises:
-      MatrixError: it is not installed.
-    """
+    """The path of uv; a MatrixError if it is not installed."""
     try:
         import uv
 
@@ -311,10 +293,8 @@ def find_uv() -> str:
 def interpreter(version: str) -> str:
     """What uv is told to use as CPython `version`.
 
-    Returns:
-      A path from pyenv, whose own ``pythonX.Y`` commands work for selected
-      versions only; else the version: uv looks for it on PATH, and downloads
-      it if it is 3.8 or newer.
+    It is a path from pyenv, whose own ``pythonX.Y`` commands work for selected versions only;
+    else the version: uv looks for it on PATH, and downloads it if it is 3.8 or newer.
     """
     if not shutil.which("pyenv"):
         return version

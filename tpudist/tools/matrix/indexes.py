@@ -41,12 +41,7 @@ _VARIABLES = {
 def given_to_uv(project: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables that uv runs with: this process', and pip's indexes if uv has none.
 
-    Args:
-      project: the project's folder, which may have settings of uv.
-      environ: variables to read instead of this process' own.
-
-    Returns:
-      A dict of str.
+    A project's folder may have settings of uv.
     """
     environ = dict(os.environ if environ is None else environ)
     if not any(name in environ for name in OWN) and not _has_settings(project, environ):
@@ -82,16 +77,11 @@ def _pip_configuration() -> str:
 
 
 def translated(text: str) -> dict[str, str]:
-    """uv's variables for pip's configuration.
+    """uv's variables for what ``pip config list`` prints.
 
-    Args:
-      text: what ``pip config list`` prints, lines such as
-        ``global.index-url='https://example.org/simple'``. For each option the
-        environment's value counts first, then ``install``, then ``global``.
-
-    Returns:
-      {variable: value}. pip looks in all indexes for the best version; uv stops
-      at the first that has the package, so it is told to do as pip does.
+    Its lines are such as ``global.index-url='https://example.org/simple'``. For each option the
+    environment's value counts first, then ``install``, then ``global``. pip looks in all indexes
+    for the best version; uv stops at the first that has the package, so it is told to do as pip.
     """
     settings = {}
     for section in ("global", "install", ":env:"):

@@ -8,14 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import Any, Callable, Mapping
 
 from tpudist.errors import MatrixError
-
-if TYPE_CHECKING:
-    from tpudist.tools.matrix.environments import Environment
-    from tpudist.tools.matrix.table import Row
-
+from tpudist.tools.matrix.environments import Environment
+from tpudist.tools.matrix.table import Row
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -31,16 +28,10 @@ _PATIENCE = 10
 
 
 def variables(environment: Environment, row: Row, tpu: str) -> dict[str, str]:
-    """The variables that a command in an environment gets.
+    """The variables that a command in an environment gets; the row's own win.
 
-    Args:
-      environment: an ``environments.Environment``.
-      row: the release's ``table.Row``; its own variables win.
-      tpu: what TPUDIST_TPU is set to, e.g. ``"virtual:8"``.
-
-    Returns:
-      A dict. TPUDIST_EXPECT_TF is the TensorFlow of the row, such as "2.16" of
-      the row "2.16-tf-keras", for tests that ask.
+    TPUDIST_TPU is `tpu`. TPUDIST_EXPECT_TF is the TensorFlow of the row, such as "2.16" of the row
+    "2.16-tf-keras", for tests that ask.
     """
     variables = dict(
         os.environ, TPUDIST_TPU=tpu, TPUDIST_EXPECT_TF=row.minor, VIRTUAL_ENV=environment.folder
@@ -60,7 +51,7 @@ def run(
     """Runs a command to its end.
 
     Args:
-      command: a list of str; the first is looked for in the environment first.
+      command: its first word is looked for in the environment first.
       env: what :func:`variables` returns.
       show: called with each piece of text printed; standard output if None.
       started: called with the process.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import collections
 import os
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -13,35 +15,23 @@ from typing import TYPE_CHECKING, Callable, Iterable, NamedTuple, Sequence
 from tpudist import console
 from tpudist.errors import MatrixError, TpudistError
 from tpudist.tools.matrix import cache, environments, running
+from tpudist.tools.matrix.table import Row
 
 if TYPE_CHECKING:
-    import argparse
-    import subprocess
-
-    from tpudist.tools.matrix.table import Row
-
     Echo = Callable[[str], object]
 
 
 class Result(NamedTuple):
-    """How a release went.
+    """How a release went."""
 
-    Args:
-      release, tensorflow, python: the row's name, and the versions it had; ""
-        where it was not set up.
-      word: one of the constants below.
-      code: the command's exit code, or None.
-      seconds: its time, or None.
-      line: the first failing line, or the reason.
-    """
-
+    # the row's name, and the versions it had; "" where it was not set up
     release: str
     tensorflow: str
     python: str
-    word: str
-    code: int | None
-    seconds: float | None
-    line: str
+    word: str  # one of the constants below
+    code: int | None  # the command's exit code, or None
+    seconds: float | None  # its time, or None
+    line: str  # the first failing line, or the reason
 
 
 PASSED, FAILED, NOT_SET_UP, INTERRUPTED, NOT_RUN, READY = (
@@ -66,12 +56,7 @@ def exit_code(results: Iterable[Result]) -> int:
 
 
 def table(results: Sequence[Result], width: int | None = None) -> str:
-    """The results as text, one line a release.
-
-    Args:
-      results: a list of `Result`.
-      width: columns of the terminal; only the last column is cut to fit.
-    """
+    """The results as text, one line a release, of which only the last column is cut to fit."""
     width = width or shutil.get_terminal_size((120, 24)).columns
     rows = [_HEAD] + [_cells(result) for result in results]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD) - 1)]
@@ -109,14 +94,9 @@ _SHOWING = threading.Lock()
 
 
 def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
-    """[report.Result, ...], one per row, whatever happens to any of them.
+    """A `Result` of each row, whatever happens to any of them.
 
-    Args:
-      rows: the releases, a list of ``table.Row``.
-      options: see ``tpudist.tools.matrix.run``.
-
-    Raises:
-      MatrixError: nothing can be run; raised before anything is done.
+    A MatrixError is raised before anything is done.
     """
     if options.jobs < 1:
         raise MatrixError(
@@ -132,13 +112,7 @@ def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
 
 
 class Schedule:
-    """Releases that wait, run and have run.
-
-    Args:
-      rows: the releases, a list of ``table.Row``.
-      kept: the folder of the project's environments.
-      options: see ``tpudist.tools.matrix.run``.
-    """
+    """Releases that wait, run and have run; `kept` is the folder of the project's environments."""
 
     def __init__(self, rows: Sequence[Row], kept: str, options: argparse.Namespace) -> None:
         self._kept, self._options = kept, options

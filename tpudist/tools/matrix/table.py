@@ -16,21 +16,13 @@ from tpudist.errors import MatrixError
 
 
 class Row(NamedTuple):
-    """One TensorFlow release.
+    """One TensorFlow release."""
 
-    Attributes:
-      release: e.g. ``"2.15"``; a second row of 2.16 is ``"2.16-tf-keras"``.
-      python: the CPython minor it runs on, e.g. ``"3.11"``.
-      requirement: its wheel, e.g. ``"tensorflow-cpu==2.15.1"``.
-      constraints: further requirements without which it does not work.
-      environment: {name: value} of variables that it needs.
-    """
-
-    release: str
-    python: str
-    requirement: str
-    constraints: tuple[str, ...]
-    environment: dict[str, str]
+    release: str  # e.g. ``"2.15"``; a second row of 2.16 is ``"2.16-tf-keras"``
+    python: str  # the CPython minor it runs on, e.g. ``"3.11"``
+    requirement: str  # its wheel, e.g. ``"tensorflow-cpu==2.15.1"``
+    constraints: tuple[str, ...]  # further requirements without which it does not work
+    environment: dict[str, str]  # {name: value} of variables that it needs
 
     @property
     def minor(self) -> str:
@@ -44,21 +36,13 @@ def path() -> str:
 
 
 def read(file: str | None = None) -> dict[str, Row]:
-    """{release: Row}, oldest first.
-
-    Args:
-      file: a table to read instead of tpudist's own.
-    """
+    """{release: Row} of tpudist's own table or another one, oldest first."""
     table = sections(file)
     return {name: _row(name, table[name]) for name in table.sections()}
 
 
 def sections(file: str | None = None) -> configparser.ConfigParser:
-    """The table as it is written, a ``ConfigParser``.
-
-    Args:
-      file: a table to read instead of tpudist's own.
-    """
+    """The table as it is written."""
     table = configparser.ConfigParser(interpolation=None)
     table.optionxform = str  # type: ignore[method-assign,assignment]
     with open(file or path(), encoding="utf-8") as opened:
@@ -96,14 +80,7 @@ def wheel(requirement: str, system: str = sys.platform, machine: str | None = No
 
 
 def select(rows: Mapping[str, Row], names: str | None) -> list[Row]:
-    """The rows that ``--releases`` asks for.
-
-    Args:
-      rows: {release: Row}.
-      names: ``"1.15,2.2"``, or ``"all"``.
-
-    Returns:
-      A list of rows, in the order asked for, none twice.
+    """The rows that ``--releases`` asks for (``"1.15,2.2"`` or ``"all"``) in its order, none twice.
 
     Raises:
       MatrixError: a release is not in the table, or none is asked for.
@@ -122,14 +99,7 @@ def select(rows: Mapping[str, Row], names: str | None) -> list[Row]:
 
 
 def constraints(release: str) -> str:
-    """The text of a constraints file for pip: what `tpudist matrix` installs a release with.
-
-    Args:
-      release: such as "1.15".
-
-    Raises:
-      MatrixError: the table has no such release.
-    """
+    """The text of a constraints file for pip: what `tpudist matrix` installs a release with."""
     row = select(read(), release)[0]
     head = "# TensorFlow %s, on Python %s: pip install -c FILE %s"
     pins = [row.requirement, *row.constraints]
@@ -139,13 +109,10 @@ def constraints(release: str) -> str:
 def draw(
     rows: Mapping[str, Row], chosen: Sequence[Row], count: int, seed: int | None = None
 ) -> tuple[list[Row], int]:
-    """Further rows, drawn at random.
+    """Further rows, drawn at random from those that are not chosen; fewer if there are no more.
 
     Args:
-      rows: {release: Row}, the whole table.
-      chosen: rows that are not drawn.
-      count: how many; fewer if the table has no more.
-      seed: an int; the same seed draws the same rows. None draws a seed.
+      seed: the same seed draws the same rows. None draws a seed.
 
     Returns:
       (a list of rows, the seed).

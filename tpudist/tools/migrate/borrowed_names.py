@@ -59,11 +59,7 @@ def used(nodes: walks.Nodes, names: Names) -> Names:
 def given(path: str, nodes: walks.Nodes, bindings: local_names.Bindings, names: Names) -> Names:
     """Returns the names of TensorFlow that other files can take from a file.
 
-    Args:
-      path: the file.
-      nodes: all its nodes.
-      bindings: what its own names mean.
-      names: those that other files give it.
+    They are its own, by its `bindings`, and those that other files give it.
     """
     found = {name: (below, path) for name, below in bindings.tensorflow.items()}
     for node in nodes.of(ast.ImportFrom):

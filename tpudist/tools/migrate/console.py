@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import collections
 import difflib
-from typing import TYPE_CHECKING, Iterable, Iterator, Sequence, TextIO
+from typing import Iterable, Iterator, Sequence, TextIO
 
 from tpudist.console import painted
 from tpudist.tools.migrate import findings
-
-if TYPE_CHECKING:
-    import argparse
-
-    from tpudist.tools.migrate.outcomes import Result, Use
+from tpudist.tools.migrate.outcomes import Result, Use
 
 
 def diff(result: Result) -> str:
@@ -43,16 +40,11 @@ def lines(
     options: argparse.Namespace,
     passed_over: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Says what was done and what is left.
+    """Yields lines of each finding and each file that is refused or changes, and totals.
 
     Args:
-      results: the Results.
       looked: how many files there are.
-      options: the parsed options.
       passed_over: files and folders that were not read, and that a user may miss.
-
-    Yields:
-      Lines, of each finding and each file that is refused or changes, and totals.
     """
     for result in results:
         if result.refused:

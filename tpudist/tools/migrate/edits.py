@@ -26,11 +26,7 @@ class OverlapError(Exception):
 
 
 class Edits:
-    """What changes in a source.
-
-    Args:
-      text: the source.
-    """
+    """What changes in the text of a source."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -69,8 +65,7 @@ class Edits:
     def applied(self) -> str:
         """The source with all changes; comments that none keeps stand above its statement.
 
-        Raises:
-          OverlapError: two edits change the same text.
+        Two edits that change the same text raise an OverlapError.
         """
         parts, last = [], 0
         replaced = [each for each in self._found if each.order == _INSTEAD]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
 from tpudist import surfaces
 from tpudist.tools.migrate import (
@@ -17,17 +17,15 @@ from tpudist.tools.migrate import (
     rules,
 )
 from tpudist.tools.migrate.options import ORIGINS
+from tpudist.tools.migrate.program import Program
+from tpudist.tools.migrate.relocation import Relocation
 from tpudist.tools.migrate.resolution import sources
+from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module, parse
 from tpudist.tools.migrate.rules import datasets, estimators
 from tpudist.tools.migrate.use import STEPS, Plan, Use
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.program import Program
-    from tpudist.tools.migrate.relocation import Relocation
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 #: {step: the origins, as of ``--from``, that it is taken from}.
@@ -35,13 +33,7 @@ _ORIGINS = {"2.0": ORIGINS[:-2], "2.2": ORIGINS[:-1], "latest": ORIGINS}
 
 
 class Engine:
-    """Migrates the files of a code base.
-
-    Args:
-      codebase: a `CodeBase`.
-      program: what is known of it, a `Program`.
-      options: parsed ``to``, ``origin``, ``level``, ``only`` and ``skip``.
-    """
+    """Migrates the files of a code base, of which a `Program` is known, by parsed options."""
 
     def __init__(self, codebase: CodeBase, program: Program, options: Any) -> None:
         self._codebase, self._program, self._options = codebase, program, options
@@ -65,16 +57,14 @@ class Engine:
     def migrate(self, path: str) -> outcomes.Result:
         """What becomes of a file; the file itself is not touched.
 
-        Raises:
-          Exception: a fault of tpudist.
+        What it raises is a fault of tpudist.
         """
         raw, era = self._codebase.bytes[path], self._program.eras.get(path, "")
-        source = None
         try:
             source = sources.read(path, raw)
             module = self._codebase.module(path) or Module(path, source.text)
         except sources.UNREADABLE as error:
-            return outcomes.Result(path, raw, raw, [], [], outcomes.unreadable(error, source), era)
+            return outcomes.Result(path, raw, raw, [], [], outcomes.unreadable(error), era)
         try:
             with deep_stack():
                 plan = self._plan(path, module)

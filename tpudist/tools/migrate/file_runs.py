@@ -18,9 +18,6 @@ _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, list[str]]:
     """Migrates everything; nothing is written to the files.
 
-    Args:
-      options: see `tpudist.tools.migrate.options`.
-
     Returns:
       (the Results of the files that matter, how many files there are, what
       was passed over that a user may miss).
@@ -53,11 +50,7 @@ def _migrated(engine: Engine, codebase: CodeBase, path: str) -> outcomes.Result:
 def write(result: outcomes.Result) -> outcomes.Result:
     """Writes a file that changed, whole, with its mode kept.
 
-    Args:
-      result: a Result.
-
-    Returns:
-      The Result; a refused one if it could not be written.
+    Returns the Result; a refused one if it could not be written.
     """
     if result.before == result.after or result.after is None:
         return result

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple
+from typing import Any, Iterable, Iterator, NamedTuple
 
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.outcomes import Result, Use
+from tpudist.tools.migrate.outcomes import Result, Use
 
 _WIDTH = 100  # characters of a line, without the path that it begins with
 _LEAST = 24  # characters of what was seen
@@ -15,15 +14,10 @@ _REMARK = re.compile("; |, which |, the last ")  # what a sentence of what to ty
 
 
 class Finding(NamedTuple):
-    """One cause.
+    """One cause."""
 
-    Args:
-      key: what ``tpudist migrate --list-rules KEY`` explains.
-      uses: the `Use`s that it leaves, one at least, in order.
-    """
-
-    key: str
-    uses: list[Use]
+    key: str  # what ``tpudist migrate --list-rules KEY`` explains
+    uses: list[Use]  # the `Use`s that it leaves, one at least, in order
 
     def said(self) -> str:
         """``key: what was seen; what to type``, and why, as far as a line has room for it."""

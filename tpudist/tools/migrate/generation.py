@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Iterator, Mapping, NamedTuple, Sequence
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 from tpudist.surfaces import changed_names
 from tpudist.surfaces.eras import evidence, local_names, walks
-
-if TYPE_CHECKING:
-    from tpudist.surfaces.eras.evidence import Evidence
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
+from tpudist.surfaces.eras.evidence import Evidence
+from tpudist.tools.migrate.resolution.codebase import CodeBase
 
 FIRST, SECOND = "TensorFlow 1", "TensorFlow 2"
 #: Names that tell an era, or say their generation themselves.
@@ -25,30 +23,17 @@ _MARK = re.compile(r"#\s*tpudist:\s*tf([12])\b")
 
 
 class Tells(NamedTuple):
-    """What of a file tells its generation, each a sentence; "" for nothing.
+    """What of a file tells its generation, each a sentence; "" for nothing."""
 
-    Args:
-      first: what only TensorFlow 1 has or takes, without asking if it is there.
-      second: the same, of TensorFlow 2.
-      differs: a call that means something else in the other generation.
-    """
-
-    first: str = ""
-    second: str = ""
-    differs: str = ""
+    first: str = ""  # what only TensorFlow 1 has or takes, without asking if it is there
+    second: str = ""  # the same, of TensorFlow 2
+    differs: str = ""  # a call that means something else in the other generation
 
 
 def of_file(
     text: str, nodes: walks.Nodes, bindings: local_names.Bindings, found: Sequence[Evidence]
 ) -> Tells:
-    """What a file tells.
-
-    Args:
-      text: its source.
-      nodes: all its nodes.
-      bindings: what its names mean.
-      found: its `Evidence`.
-    """
+    """What a file tells, by its source and nodes, what its names mean and its `Evidence`."""
     mark = _MARK.search(text)
     if mark is not None:
         line = text.count("\n", 0, mark.start()) + 1
@@ -87,10 +72,8 @@ def of_program(
     """The generation of a file that does not tell it: that of the files it is used with.
 
     Args:
-      codebase: the `CodeBase`.
-      path: the file.
-      known: {path: `FIRST` or `SECOND`} of those that tell.
-      origin: as of `tpudist.tools.migrate.program.Program`.
+      known: {path: `FIRST` or `SECOND`} of the files that tell.
+      origin: ``--from``.
 
     Returns:
       (`FIRST`, `SECOND` or "", why).

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import names as era_names
 from tpudist.tools.migrate import imports
+from tpudist.tools.migrate.relocation import Relocation
 from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.resolution.module import imported, is_star
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.relocation import Relocation
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.use import Plan
 
 #: A copy of Keras 2 that ``tf.keras`` does not know: it was that once.
 OWN_KERAS = "python.keras"
@@ -36,7 +34,7 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
 
     Args:
       plan: the `Plan`, with all edits.
-      relocation: the `Relocation` of the imports, None if they stay.
+      relocation: how the imports move, None if they stay.
       era: the era whose drop-in namespace the file uses afterwards; "" for none.
     """
     for node, full, bound in _imports(plan):
@@ -54,9 +52,7 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
 def leave_names(plan: Plan, rule: str) -> None:
     """Notes other imports of what a later TensorFlow has not.
 
-    Args:
-      plan: the `Plan` of the last step.
-      rule: "gone-names" for today's TensorFlow, "gone-by-2-2" for 2.2.
+    The rule is "gone-names" for today's TensorFlow, "gone-by-2-2" for 2.2.
     """
     find = _gone_today if rule == "gone-names" else _gone_by_2_2
     for node, full, _ in _imports(plan):

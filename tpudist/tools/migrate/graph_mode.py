@@ -6,26 +6,22 @@ of TensorFlow in the file that a program starts with, makes it one of TensorFlow
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 from tpudist.tools.migrate import imports, statements
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import imported
+from tpudist.tools.migrate.resolution.module import Module, imported
 from tpudist.tools.migrate.rules import IMPORTS
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.module import Module
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.use import Plan
 
 RULE = "sessions"
 _CALL = "disable_v2_behavior()"
 
 
 def plan_call(plan: Plan, is_v1: bool, home: str) -> None:
-    """Plans the call in the file that a program starts with.
+    """Plans the call in the file that a program starts with, whose imports have their edits.
 
     Args:
-      plan: the `Plan`, with all edits of imports.
       is_v1: whether the file's ``tf`` becomes that of ``tf.compat.v1``.
       home: the full name of what a file imports as ``tf`` that imports it nowhere.
     """

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import Any, Sequence
 
 from tpudist import surfaces
 from tpudist.tools.migrate import relocation as relocation_lib
 from tpudist.tools.migrate import statements
+from tpudist.tools.migrate.relocation import Relocation
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import dotted_name, first_name, is_star
+from tpudist.tools.migrate.resolution.module import Module, dotted_name, first_name, is_star
 from tpudist.tools.migrate.rules import IMPORTS
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.relocation import Relocation
-    from tpudist.tools.migrate.resolution.module import Module
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.use import Plan
 
 _HIDDEN = "tensorflow.distribute"  # by a folder of that name, since 2.7
 _LONGEST = 99  # characters of a line
@@ -32,12 +29,7 @@ def statement(full: str, bound: str) -> str:
 
 
 def plan_imports(plan: Plan, relocation: Relocation) -> None:
-    """Plans the edits of all imports of a file, and those that are asked for.
-
-    Args:
-      plan: the `Plan`, with the edits of all rules.
-      relocation: a `Relocation`.
-    """
+    """Plans the edits of all imports of a file, and those that the edits of the rules ask for."""
     for node in plan.module.imports:
         is_relative = type(node) is ast.ImportFrom and node.level > 0
         if is_relative or plan.ignores(node, IMPORTS):
@@ -197,9 +189,7 @@ def _replace_module(plan: Plan, node: ast.ImportFrom, new: str) -> None:
 def _joined(lines: Sequence[str], indent: str | None) -> list[str]:
     """Imports with the names of one module in one statement, where the first of them stood.
 
-    Args:
-      lines: the imports, each of one name.
-      indent: what stands before each; None if all are to stand on one line.
+    Each has one name; `indent` stands before it, or is None if all are to stand on one line.
     """
     found: dict[str, list[str]] = {}
     for line in lines:

@@ -16,16 +16,12 @@ from tpudist.surfaces.eras import names as era_names
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import legacy_uses
-from tpudist.tools.migrate.legacy_uses import CONTRIB
+from tpudist.tools.migrate.legacy_uses import CONTRIB, Table
 from tpudist.tools.migrate.resolution import builtin_calls
-from tpudist.tools.migrate.resolution.module import first_name
-from tpudist.tools.migrate.use import STEPS
+from tpudist.tools.migrate.resolution.module import Module, first_name
+from tpudist.tools.migrate.use import STEPS, Plan
 
 if TYPE_CHECKING:
-    from tpudist.tools.migrate.legacy_uses import Table
-    from tpudist.tools.migrate.resolution.module import Module
-    from tpudist.tools.migrate.use import Plan
-
     #: (where it stands, what may be reached there).
     Found = Iterator[Tuple[Any, str]]
 
@@ -42,12 +38,7 @@ _DTYPES = re.compile("type|float|int", re.IGNORECASE)  # tf.float32: every relea
 
 
 def leave(plan: Plan, table: Table) -> None:
-    """Leaves such names, each where it stands.
-
-    Args:
-      plan: the `Plan`, with what the rules left.
-      table: the `Table` of the rules that run.
-    """
+    """Leaves such names, each where it stands, unless a rule has left them there."""
     told = {each[:2] for each in (*plan.left, *plan.rewritten)}
     for of in (_asked, _in_strings, _handed_on):
         for node, what in of(plan, table):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 import collections
 import re
-from typing import TYPE_CHECKING, Any, Iterator, Mapping
+from typing import Any, Iterator, Mapping
 
 from tpudist import surfaces
 from tpudist.surfaces.eras.walks import last_word
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.rules import Rule
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.rules import Rule
+from tpudist.tools.migrate.use import Plan
 
 #: {(kind, name)} of the rule that is asked.
 KEY = ("call", "*")
@@ -32,12 +30,7 @@ _OPTIMIZER = re.compile("optimizer$|^opt$")
 def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[str, str, Any, Rule]]:
     """The calls of a file that may have such an argument, and each ``optimizer.lr``.
 
-    Args:
-      plan: the `Plan`.
-      table: {(kind, name): Rule}.
-
-    Yields:
-      (kind, name, node, Rule) of each.
+    Yields (kind, name, node, Rule) of each.
     """
     rule = table.get(KEY)
     if rule is None or "keras" not in plan.module.text:
@@ -55,16 +48,7 @@ def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[st
 
 
 def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any, Rule]]:
-    """A method that a rule asks for on whatever it stands, unless it is one of the program's own.
-
-    Args:
-      plan: the `Plan`.
-      node: the Attribute.
-      rule: its rule.
-
-    Yields:
-      As `uses`.
-    """
+    """A method that a rule asks for on whatever it stands, unless the program has its own."""
     name, parent = node.attr, plan.module.parent(node)
     if name == "compile" and all(
         each.arg != "distribute" for each in getattr(parent, "keywords", ())

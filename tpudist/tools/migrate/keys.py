@@ -35,11 +35,7 @@ def listed() -> str:
 
 
 def explained(name: str) -> str:
-    """What a key is of, the release note, what to type and an example.
-
-    Raises:
-      MigrateError: there is no such key.
-    """
+    """What a key is of, the release note, what to type and an example."""
     known = {key.name: key for key in every()}
     if name not in known:
         raise MigrateError("key %r" % name, "there is no such key", "one of " + ", ".join(known))

@@ -17,6 +17,7 @@ from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import keras_calls
 from tpudist.tools.migrate.resolution import members, tensorflow_names
+from tpudist.tools.migrate.resolution.fixed_point import Values
 from tpudist.tools.migrate.resolution.module import (
     FUNCTIONS,
     dotted_name,
@@ -24,14 +25,11 @@ from tpudist.tools.migrate.resolution.module import (
     first_word,
     imported,
 )
+from tpudist.tools.migrate.resolution.scopes import Scope
 from tpudist.tools.migrate.rules import Rule
-from tpudist.tools.migrate.use import STEPS, Use
+from tpudist.tools.migrate.use import STEPS, Plan, Use
 
 if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.fixed_point import Values
-    from tpudist.tools.migrate.resolution.scopes import Scope
-    from tpudist.tools.migrate.use import Plan
-
     Found = Iterator[Tuple[str, str, Any, Rule]]
 
 #: What the rules are asked about whose names are in no list of their own.
@@ -102,12 +100,7 @@ def _contrib_words() -> frozenset[str]:
 def uses(plan: Plan, table: Table) -> Found:
     """The uses that a table of rules is asked about; what cannot be told is left.
 
-    Args:
-      plan: the `Plan`.
-      table: a `Table`.
-
-    Yields:
-      (kind, name, node, Rule) of each use.
+    Yields (kind, name, node, Rule) of each use.
     """
     taken: set[Any] = set()
     for node in plan.module.of(ast.Attribute):
@@ -289,14 +282,7 @@ def _leave_unresolved(plan: Plan, node: ast.Attribute, values: Values, table: Ta
 
 
 def may_be_a_strategys(plan: Plan, owner: Any, name: str, values: Values) -> bool:
-    """Whether a member of an object that cannot be told may be one of a strategy.
-
-    Args:
-      plan: the `Plan`.
-      owner: the object.
-      name: the member, one that strategies have.
-      values: the object's values.
-    """
+    """Whether a member that strategies have may be one, of an owner that cannot be told."""
     if values and ("unknown",) not in values:
         return False
     if name not in _OF_OTHERS and (name.count("_") > 1 or plan.program.names_strategies):

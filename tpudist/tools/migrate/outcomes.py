@@ -4,51 +4,32 @@ from __future__ import annotations
 
 import sys
 import traceback
-from typing import TYPE_CHECKING, Iterable, NamedTuple
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution import sources
+from typing import Iterable, NamedTuple
 
 
 class Use(NamedTuple):
-    """One legacy use, rewritten or left.
+    """One legacy use, rewritten or left."""
 
-    Args:
-      path, line, column: where it is, both from 1, in the file as it was.
-      rule: the rule's name.
-      seen: what stands there.
-      instead: what was written, or of a use that was left, what to type.
-      why: why it was left, where the rule alone does not say it.
-    """
-
+    # where it is, both from 1, in the file as it was
     path: str
     line: int
     column: int
     rule: str
-    seen: str
-    instead: str
-    why: str = ""
+    seen: str  # what stands there
+    instead: str  # what was written, or of a use that was left, what to type
+    why: str = ""  # why it was left, where the rule alone does not say it
 
 
 class Result(NamedTuple):
-    """One file.
-
-    Args:
-      path: the file.
-      before: its bytes; None if it cannot be read, or need not be kept.
-      after: what it becomes; the same if nothing changes.
-      rewritten, left: the uses.
-      refused: why the file is untouched, "" if it is not refused.
-      era: the era its names told, "" if none did.
-    """
+    """One file."""
 
     path: str
-    before: bytes | None
-    after: bytes | None
+    before: bytes | None  # its bytes; None if it cannot be read, or need not be kept
+    after: bytes | None  # what it becomes; the same if nothing changes
     rewritten: list[Use]
     left: list[Use]
-    refused: str
-    era: str
+    refused: str  # why the file is untouched, "" if it is not refused
+    era: str  # the era its names told, "" if none did
 
 
 def fault() -> str:
@@ -56,13 +37,8 @@ def fault() -> str:
     return "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
 
 
-def unreadable(error: Exception, source: sources.Source | None) -> str:
-    """Why a file is refused, in the words of the error and what to do.
-
-    Args:
-      error: why it cannot be read.
-      source: its `Source`; None if not even its text can be read.
-    """
+def unreadable(error: Exception) -> str:
+    """Why a file is refused, in the words of the error and what to do."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return (
             "%d:%d: not Python 3 (%s); if it is Python 2, run 2to3 -w on it first; if it is newer "
@@ -77,13 +53,8 @@ def unreadable(error: Exception, source: sources.Source | None) -> str:
 def exit_code(results: Iterable[Result], check: bool) -> int:
     """The exit code of a run.
 
-    Args:
-      results: the Results.
-      check: whether a file that would change counts as a problem.
-
-    Returns:
-      2 if a file was refused; else 1 if a use is left, or with `check` if a
-      file would change; else 0.
+    It is 2 if a file was refused; else 1 if a use is left, or with `check` if a file would
+    change; else 0.
     """
     if any(result.refused for result in results):
         return 2

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tpudist.tools.migrate import outcomes, program
 from tpudist.tools.migrate.resolution import notebooks
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.sources import Source
+from tpudist.tools.migrate.resolution.sources import Source
 
 
 class Places:
-    """Places of one file.
-
-    Args:
-      path: the file.
-      source: its `Source`.
-    """
+    """Places of one file."""
 
     def __init__(self, path: str, source: Source) -> None:
         self._path, self._notebook = path, source.notebook

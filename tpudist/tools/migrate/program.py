@@ -6,23 +6,17 @@ have one generation of TensorFlow, and build a graph or none.
 
 from __future__ import annotations
 
-import ast
 import os
 import re
-from typing import TYPE_CHECKING, Iterable, Mapping, NamedTuple
+from typing import Iterable, Mapping, NamedTuple
 
-from tpudist import surfaces
-from tpudist.surfaces.eras import evidence, local_names, walks
-from tpudist.surfaces.eras.names import is_called_like_a_strategy, without_compat
+from tpudist.surfaces.eras import evidence, local_names
+from tpudist.surfaces.eras.evidence import Evidence
 from tpudist.tools.migrate import borrowed_names, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Tells
-from tpudist.tools.migrate.resolution import tensorflow_names
+from tpudist.tools.migrate.resolution.codebase import CodeBase
+from tpudist.tools.migrate.resolution.module import Module
 from tpudist.tools.migrate.rules import estimators
-
-if TYPE_CHECKING:
-    from tpudist.surfaces.eras.evidence import Evidence
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
-    from tpudist.tools.migrate.resolution.module import Module
 
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
@@ -32,12 +26,6 @@ _OWN = {
     for kind, name in rule.uses
     if kind not in ("tf", "call") and "_" in name
 }
-#: What may lead to a name of TensorFlow, Keras or a device by another way than an import.
-_INDIRECT = [b"tensorflow.", b"keras", b"import *", b">>> ", b"/device:TPU"]
-_INDIRECT += [package.encode() for package in surfaces.ENDED_PACKAGES]
-_ASKING = frozenset("getattr vars __dict__ exec eval compile timeit Timer patch".split())
-_QUOTED = re.compile(rb"""["'][\w.]*\b(?:tf|tensorflow)\b""")
-_ASKED = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}
 #: The session of a test case.
 _OF_TESTS = r"\b(test|cached)_session\(|\bself\.session\("
 #: What TensorFlow does in graphs alone, or raises where eager execution is on.
@@ -72,32 +60,18 @@ _TENSORFLOW = ("", "compat.v1", "compat.v2")  # names of TensorFlow itself, belo
 
 
 class Facts(NamedTuple):
-    """What one file says.
+    """What one file says."""
 
-    Args:
-      says: keys of `_SAYS` that its text has.
-      era: the era that its names tell, "" if none.
-      contrib: whether it is of the contrib era.
-      tensorflow_1: whether it names what only TensorFlow 1 has below ``tf``.
-      tells: what of it tells its generation.
-      modes: the names by which it chooses between graphs and eager execution.
-      asks: whether it names what a rule asks for, has something that is called like a strategy, or
-        has TensorFlow by another way than an import.
-      lenders: the files whose import of TensorFlow itself it uses.
-      estimator: a name of a TPUEstimator that it has, "" if none.
-      later: whether it has a name of strategies that the contrib era has not.
-    """
-
-    says: frozenset[str] = frozenset()
-    era: str = ""
-    contrib: bool = False
-    tensorflow_1: bool = False
-    tells: Tells = Tells()
+    says: frozenset[str] = frozenset()  # keys of `_SAYS` that its text has
+    era: str = ""  # the era that its names tell, "" if none
+    contrib: bool = False  # whether it is of the contrib era
+    tensorflow_1: bool = False  # whether it names what only TensorFlow 1 has below ``tf``
+    tells: Tells = Tells()  # what of it tells its generation
+    # the names by which it chooses between graphs and eager execution
     modes: frozenset[str] = frozenset()
-    asks: bool = False
-    lenders: frozenset[str] = frozenset()
-    estimator: str = ""
-    later: bool = False
+    lenders: frozenset[str] = frozenset()  # the files whose import of TensorFlow itself it uses
+    estimator: str = ""  # a name of a TPUEstimator that it has, "" if none
+    later: bool = False  # whether it has a name of strategies that the contrib era has not
 
 
 class Program:
@@ -165,11 +139,8 @@ class Program:
         making = self._saying("strategies") | self._saying("distribute")
         self.names_strategies = bool(making)
         self.strategic = codebase.programs(making)
-        looked = {path for path in related if self._is_looked_at(path, codebase.bytes[path])}
-        looked |= {
-            path for path in facts if not facts.keys().isdisjoint(codebase.imports.get(path, ()))
-        }
-        self.files = sorted((looked | self.divided) - set(self.faults))
+        read = set(facts).union(naming)  # the rest of them is nobody's to read
+        self.files = sorted((read & related) - set(self.faults))
 
     def _read(self, codebase: CodeBase, paths: set[str]) -> None:
         """Finds what each file says, after those that it imports."""
@@ -185,20 +156,6 @@ class Program:
             except Exception:  # one bad file never stops a run, and is named
                 self.faults[path] = outcomes.fault()
             codebase.drop(path)
-
-    def _is_looked_at(self, path: str, raw: bytes) -> bool:
-        """Whether a rule may ask for something in a file; one that cannot be read is refused."""
-        if path not in self._facts:
-            return _names_tensorflow(raw)
-        moves = (self.eras, self._v1, self.mixed, self.starts, self.handed, self.estimators)
-        return (
-            self._facts[path].asks
-            or any(path in each for each in moves)
-            or path in self.strategic
-            or names_legacy(raw)
-            or any(each in raw for each in _INDIRECT)
-            or _QUOTED.search(raw) is not None
-        )
 
     def is_contrib(self, path: str) -> bool:
         """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""
@@ -217,10 +174,7 @@ class Program:
     def _decide(self, codebase: CodeBase, origin: str, beside: set[str]) -> None:
         """Finds the files of TensorFlow 1, and those that are of both or of which none is told.
 
-        Args:
-          codebase: the `CodeBase`.
-          origin: as of `Program`.
-          beside: the files of the contrib era, and what they import.
+        `beside` are the files of the contrib era, and what they import.
         """
         facts = self._facts
         self._v1 = {path for path in beside if self._of(path).tensorflow_1}
@@ -332,28 +286,11 @@ def _read(
             tensorflow_1=_names_tensorflow_1(found),
             tells=tells,
             modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
-            asks=any(tells) or not bindings.tensorflow or _is_asked_for(nodes, bindings),
             lenders=lenders - {path},
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
         ),
         borrowed_names.given(path, nodes, bindings, names),
-    )
-
-
-def _is_asked_for(nodes: walks.Nodes, bindings: local_names.Bindings) -> bool:
-    """Whether a file names what a rule asks for, or a strategy, or hands TensorFlow itself on."""
-    if not _ASKING.isdisjoint(nodes.words) or any(map(is_called_like_a_strategy, nodes.words)):
-        return True
-    handed_on = {node for node, dotted in bindings.dotted_names.items() if not dotted}
-    if handed_on and not handed_on.issubset(node.value for node in nodes.of(ast.Attribute)):
-        return True
-    return any(
-        name in _ASKED
-        or name.startswith(("contrib", "python", "core"))
-        or surfaces.gone_today(name) is not None
-        or tensorflow_names.result_of(name) is not None
-        for name in map(without_compat, set(bindings.dotted_names.values()) - {""})
     )
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import Any, Iterable, Sequence
 
 from tpudist.tools import html_page
 from tpudist.tools.html_page import safe
 from tpudist.tools.migrate import console, findings
-
-if TYPE_CHECKING:
-    import argparse
-
-    from tpudist.tools.migrate.findings import Finding
-    from tpudist.tools.migrate.outcomes import Result, Use
-
+from tpudist.tools.migrate.findings import Finding
+from tpudist.tools.migrate.outcomes import Result, Use
 
 _STYLE = """\
 table { width: 100%; }

@@ -29,12 +29,8 @@ class _Parser(argparse.ArgumentParser):
 def apply(options: argparse.Namespace) -> None:
     """Gives options that the command line does not, from the nearest file that has some.
 
-    Args:
-      options: parsed; changed in place. A file is looked for from the first
-        path upwards, to the root of its repository.
-
-    Raises:
-      MigrateError: a file has an option or a value that there is none of.
+    The file is looked for from the first path upwards, to the root of its repository. An option
+    or a value that there is none of raises a MigrateError.
     """
     path, found = _nearest(_start(options))
     parser = _Parser(allow_abbrev=False)

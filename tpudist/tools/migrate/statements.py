@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Plan
+from tpudist.tools.migrate.use import Plan
 
 
 def put_first(plan: Plan, lines: Iterable[str]) -> Any:
     """Puts statements before the first import of the module's own level, or after the docstring.
 
-    Args:
-      plan: the `Plan`.
-      lines: the statements, each on a line.
-
-    Returns:
-      The node that they stand before: an import, or the first statement; None in an empty file.
+    Returns the node that they stand before: an import, or the first statement.
     """
     module, body = plan.module, plan.module.tree.body
     start = 1 if ast.get_docstring(module.tree) is not None else 0
@@ -35,13 +29,7 @@ def put_first(plan: Plan, lines: Iterable[str]) -> Any:
 
 
 def put_behind(plan: Plan, statement: Any, lines: Iterable[str]) -> None:
-    """Puts statements behind one, on lines of their own if it is on one of its own.
-
-    Args:
-      plan: the `Plan`.
-      statement: any simple statement.
-      lines: the statements.
-    """
+    """Puts statements behind a simple one, on lines of their own if it is on one of its own."""
     module = plan.module
     if module.is_alone(statement):
         indent = module.indent(statement)

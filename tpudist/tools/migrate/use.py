@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping
 from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.edits import Edits
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import first_name, imported
+from tpudist.tools.migrate.resolution.evaluate import Evaluator
+from tpudist.tools.migrate.resolution.module import Argument, Module, first_name, imported
+from tpudist.tools.migrate.resolution.scopes import Binding
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.program import Program
-    from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.module import Argument, Module
-    from tpudist.tools.migrate.resolution.scopes import Binding
     from tpudist.tools.migrate.rules import Rule
 
 #: Steps, in order, with the era each one leads to.
@@ -31,9 +30,6 @@ class Plan:
     """What some steps, taken together, change in one file.
 
     Args:
-      module: the `Module`.
-      evaluator: the `Evaluator` of its code base.
-      program: what is known of the code base, a `Program`.
       steps: keys of `STEPS`, taken together.
       target: the last step of the run.
       renames: {a strategy's member: its name after the last of the steps}, of
@@ -104,11 +100,7 @@ class Plan:
         return "", other
 
     def root(self, node: Any) -> str:
-        """The name that ``tf`` has where a node stands, by an import that is asked for if need be.
-
-        Raises:
-          NotImportedError: see there.
-        """
+        """The name that ``tf`` has where a node stands; asks for its import if need be."""
         name, statement = self.tensorflow_at(node)
         if not name:
             self._ask(statement, ROOT)
@@ -117,15 +109,7 @@ class Plan:
     def package(self, full: str, node: Any) -> str | None:
         """The expression for a full name outside of TensorFlow, whose import is asked for.
 
-        Args:
-          full: such as "tf_slim.nets.vgg".
-          node: where it is to be written.
-
-        Returns:
-          Its source; None if the file has something else under the name it begins with.
-
-        Raises:
-          NotImportedError: see there.
+        Returns None if the file has something else under the name it begins with.
         """
         whole = next(each for each in _IMPORTS if (full + ".").startswith(each + "."))
         line, start = _IMPORTS[whole]
@@ -170,7 +154,6 @@ class Use:
     """A use of a legacy name.
 
     Args:
-      plan: the `Plan`.
       rule: the rule's name.
       kind: "strategy", "context", "tf", ...: what the name belongs to.
       name: the member, or the dotted name below ``tf``.
@@ -206,12 +189,7 @@ class Use:
         self.plan.done(self.node, self._rule, self.code(), instead)
 
     def leave(self, why: str, instead: str) -> None:
-        """Leaves the use as it is.
-
-        Args:
-          why: why it cannot be rewritten.
-          instead: what to do.
-        """
+        """Leaves the use as it is, and says why it cannot be rewritten and what to do instead."""
         self.plan.leave(self.node, self._rule, self.code(), instead, why)
 
     # What it is.
@@ -230,11 +208,9 @@ class Use:
         return self.module.arguments(self.call)
 
     def argument(self, index: int, *keywords: str) -> Argument | None:
-        """The argument of the call at a position or of a keyword, or None.
+        """The argument of the call at a position, or of one of some keywords, or None.
 
-        Args:
-          index: position, -1 if it can only be a keyword.
-          *keywords: its possible keywords.
+        Position -1 is that of none.
         """
         for each in self.arguments:
             if each.name and each.name in keywords:
@@ -296,11 +272,7 @@ class Use:
         self.note("tf." + dotted)
 
     def respell_whole(self, full: str) -> bool:
-        """Rewrites a name below ``tf`` to one outside of TensorFlow; whether it could.
-
-        Args:
-          full: such as "tf_slim.conv2d"; its import is asked for.
-        """
+        """Rewrites a name below ``tf`` to one such as "tf_slim.conv2d"; whether it could."""
         text = self.plan.package(full, self.node)
         if text is None:
             return False

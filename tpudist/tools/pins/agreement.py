@@ -12,37 +12,23 @@ from tpudist.tools.pins import SUFFIX, compare, store, values
 
 
 class Pin(NamedTuple):
-    """One pin on all releases.
-
-    Args:
-      file, test, name: which.
-      kind: see ``tpudist.tools.pins.store``.
-      first: the oldest release with a record.
-      differences: what differs on the others.
-      values: decoded records, oldest release first.
-    """
+    """One pin on all releases."""
 
     file: str
     test: str
     name: str
-    kind: str
-    first: str
-    differences: dict[str, list[compare.Difference]]
-    values: dict[str, Any]
+    kind: str  # see ``tpudist.tools.pins.store``
+    first: str  # the oldest release with a record
+    differences: dict[str, list[compare.Difference]]  # what differs on the others
+    values: dict[str, Any]  # decoded records, oldest release first
 
 
 class Curve(NamedTuple):
-    """One curve of a pin on each release.
+    """One curve of a pin on each release."""
 
-    Args:
-      title: the pin's, and the key in it.
-      steps: {release: the first step that differs}.
-      lines: {release: [number, ...]}, oldest first.
-    """
-
-    title: str
-    steps: dict[str, int]
-    lines: dict[str, list[float]]
+    title: str  # the pin's, and the key in it
+    steps: dict[str, int]  # {release: the first step that differs}
+    lines: dict[str, list[float]]  # {release: [number, ...]}, oldest first
 
 
 #: What a cell of the table says; a release that differs has its first step.
@@ -52,10 +38,7 @@ _SKIPPED = ("node_modules", "build", "dist") + machine.INSTALLED
 
 
 def files(paths: Sequence[str]) -> list[str]:
-    """The pin files in folders and files, sorted.
-
-    Args:
-      paths: folders, pin files, or test modules; here if empty.
+    """The pin files in folders, test modules and pin files, sorted; in this folder by default.
 
     Raises:
       PinError: there are none.
@@ -119,11 +102,7 @@ def differing(pins: Iterable[Pin]) -> list[Pin]:
 
 
 def curves(pin: Pin) -> list[Curve]:
-    """[Curve, ...]: the lists of numbers in a pin's value, one per key.
-
-    Args:
-      pin: a `Pin`.
-    """
+    """[Curve, ...]: the lists of numbers in a pin's value, one per key."""
     if pin.kind != "value":
         return []
     title = "%s: %s" % (pin.test, pin.name)
@@ -169,12 +148,7 @@ def _steps(pin: Pin, path: compare.Path) -> dict[str, int]:
 
 
 def cell(pin: Pin, release: str) -> str:
-    """What the table says of a pin on a release.
-
-    Args:
-      pin: an ``agreement.Pin``.
-      release: one of the releases of the table.
-    """
+    """What the table says of a pin on one of its releases."""
     if release not in pin.values:
         return NOTHING
     if release == pin.first:

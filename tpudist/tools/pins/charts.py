@@ -15,10 +15,6 @@ MOST = 24
 def write_png(pins: Sequence[agreement.Pin], path: str) -> None:
     """Writes all curves as one PNG.
 
-    Args:
-      pins: a list of ``agreement.Pin``.
-      path: the file.
-
     Raises:
       PinError: no matplotlib, or no pin is a list of numbers.
     """

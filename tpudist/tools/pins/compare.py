@@ -19,17 +19,13 @@ if TYPE_CHECKING:
 
 
 class Difference(NamedTuple):
-    """One difference.
+    """One difference."""
 
-    Args:
-      path: leads to it: keys and indices.
-      expected, obtained: what stands there.
-      delta, allowed: None where there is no number.
-    """
-
-    path: Path
+    path: Path  # leads to it: keys and indices
+    # what stands there
     expected: Any
     obtained: Any
+    # None where there is no number
     delta: Any
     allowed: float | None
 
@@ -53,22 +49,12 @@ _SHOWN = 10
 def differences(
     expected: Any, obtained: Any, rtol: float = 0.0, atol: float = 0.0
 ) -> list[Difference]:
-    """[Difference, ...] in the order of the value.
-
-    Args:
-      expected: what was recorded, as ``values.decode`` returns it.
-      obtained: the same of the run.
-      rtol, atol: the tolerances.
-    """
+    """[Difference, ...] in the order of the value, of what ``values.decode`` returns."""
     return list(_walk((), expected, obtained, rtol, atol))
 
 
 def of_kind(kind: str) -> Callable[..., list[Difference]]:
-    """The function that compares records of a kind, called as :func:`differences`.
-
-    Args:
-      kind: see ``tpudist.tools.pins.store``.
-    """
+    """The function that compares records of a kind, called as :func:`differences`."""
     return _compiled if kind == "compiled" else differences
 
 
@@ -142,12 +128,7 @@ def largest(differing: Iterable[Difference]) -> float | None:
 
 
 def explain(expected: Any, obtained: Any, differences: Sequence[Difference]) -> str:
-    """The differences as indented lines.
-
-    Args:
-      expected, obtained: as ``values.decode`` returns them.
-      differences: what ``compare.differences`` returns for them; not empty.
-    """
+    """What ``compare.differences`` found, which is not empty, as indented lines."""
     series = _series(expected, obtained, differences[0].path)
     if series is not None:
         return _steps(series, differences)

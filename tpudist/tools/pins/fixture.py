@@ -36,11 +36,7 @@ RECORD, UPDATE = "record", "update"
 
 
 def of_request(request: pytest.FixtureRequest) -> Pin:
-    """The `Pin` of a test.
-
-    Args:
-      request: pytest's request of the fixture.
-    """
+    """The `Pin` of a test."""
     node = request.node
     module = os.path.splitext(str(node.path))[0]
     mode = (

@@ -52,11 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def pin(request: pytest.FixtureRequest) -> Pin:
-    """Compares values with those that the first run recorded.
-
-    Returns:
-      A ``tpudist.tools.pins.fixture.Pin``.
-    """
+    """Compares values with those that the first run recorded."""
     from tpudist.tools.pins import fixture
 
     made = fixture.of_request(request)

@@ -25,11 +25,6 @@ def run(
 ) -> int:
     """Prints the table, and writes a picture and a page if asked.
 
-    Args:
-      paths: folders, pin files or test modules; this folder if empty.
-      png, html: files to write, or None.
-      out: the text stream to write to; standard output if None.
-
     Returns:
       0 if every pin agrees on all releases that it was recorded on, else 1.
 
@@ -49,11 +44,7 @@ def run(
 
 
 def table(pins: Sequence[agreement.Pin]) -> str:
-    """The pins by the releases, as text; ``first`` is what the others are held against.
-
-    Args:
-      pins: a list of ``agreement.Pin``.
-    """
+    """The pins by the releases, as text; ``first`` is what the others are held against."""
     recorded = agreement.recorded(pins)
     rows = [[""] + recorded]
     for number, pin in enumerate(pins):
@@ -73,14 +64,7 @@ def table(pins: Sequence[agreement.Pin]) -> str:
 
 
 def page(pins: Sequence[agreement.Pin]) -> str:
-    """The whole HTML page; the pins that differ come first below the table.
-
-    Args:
-      pins: a list of ``agreement.Pin``.
-
-    Raises:
-      PinError: no matplotlib, and there are curves to draw.
-    """
+    """The whole HTML page; the pins that differ come first below the table."""
     ordered = sorted(pins, key=lambda pin: not any(pin.differences.values()))
     parts = [_WHAT, "<pre>%s</pre>" % safe(table(pins))] + [_section(pin) for pin in ordered]
     return html_page.whole("Pins", parts, heading=agreement.verdict(pins))

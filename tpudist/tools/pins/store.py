@@ -70,15 +70,7 @@ def read(path: str) -> Pins:
 
 
 def put(path: str, test: str, name: str, entry: Entry, release: str) -> None:
-    """Records one pin on one release; its records on other releases stay.
-
-    Args:
-      path: the pin file.
-      test: the test's id without its module.
-      name: the pin's name.
-      entry: an `Entry` whose ``on`` has the release's record.
-      release: such as ``"2.15"``.
-    """
+    """Records the one release of an `Entry` of a test; the pin's records on other releases stay."""
     with files.locked(_lock(path)):
         pins = read(path)
         old = pins.setdefault(test, {}).get(name)
@@ -89,13 +81,7 @@ def put(path: str, test: str, name: str, entry: Entry, release: str) -> None:
 
 
 def drop(path: str, unused: Iterable[tuple[str, str]], release: str) -> None:
-    """Takes a release's records of some pins out of a file.
-
-    Args:
-      path: the pin file.
-      unused: [(test, name), ...].
-      release: such as ``"2.15"``.
-    """
+    """Takes a release's records of some pins, (test, name) each, out of a file."""
     with files.locked(_lock(path)):
         pins = read(path)
         for test, name in unused:
@@ -110,11 +96,7 @@ def _lock(path: str) -> str:
 
 
 def dumps(pins: Pins) -> str:
-    """A pin file's text; what has no records is left out.
-
-    Args:
-      pins: {test: {name: Entry}}.
-    """
+    """A pin file's text; what has no records is left out."""
     blocks = []
     for test in sorted(pins):
         entries = [
@@ -170,11 +152,7 @@ def _minor(version: str) -> str:
 
 
 def release_order(release: str) -> int:
-    """A number by which releases sort; neighbours are 1 apart.
-
-    Args:
-      release: such as ``"2.15"``, or `NO_TENSORFLOW`.
-    """
+    """A number by which releases, and `NO_TENSORFLOW`, sort; neighbours are 1 apart."""
     major, _, minor = release.partition(".")
     if not (major.isdigit() and minor.isdigit()):
         return -1
@@ -182,12 +160,7 @@ def release_order(release: str) -> int:
 
 
 def nearest_release(recorded: Iterable[str], wanted: str) -> str:
-    """The recorded release that is nearest to the wanted one, the older of two.
-
-    Args:
-      recorded: releases, at least one.
-      wanted: a release.
-    """
+    """The recorded release that is nearest to the wanted one, the older of two."""
     return min(
         recorded,
         key=lambda each: (abs(release_order(each) - release_order(wanted)), release_order(each)),

@@ -20,10 +20,6 @@ def opened(value: Any, name: str) -> Any:
 
     Context: eager.
 
-    Args:
-      value: anything.
-      name: the pin's name, for the error.
-
     Raises:
       PinError: a tensor of a graph, which has no value yet.
     """

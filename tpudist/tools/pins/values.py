@@ -33,13 +33,9 @@ SAMPLES = 32
 
 
 def encode(value: Any, name: str = "value") -> Any:
-    """A value as plain JSON data; see the module.
+    """A value as plain JSON data; see the module. The pin's name is for the error.
 
     Context: eager, or outside of TensorFlow; a graph's tensors have no value.
-
-    Args:
-      value: numbers, text, arrays, tensors, per-replica values, or nests of them.
-      name: the pin's name, for the error.
 
     Raises:
       PinError: there is no value to record in it.
@@ -156,14 +152,7 @@ def _summary(np: Any, array: Any) -> dict[str, Any]:
 
 
 def decode(data: Any) -> Any:
-    """Plain JSON data with floats and bytes as Python has them; for comparing.
-
-    Args:
-      data: what :func:`encode` returned.
-
-    Returns:
-      Nested lists and dicts; other ``$`` objects stay dicts.
-    """
+    """Plain JSON data with floats and bytes as Python has them; other ``$`` objects stay dicts."""
     if isinstance(data, list):
         return [decode(each) for each in data]
     if not isinstance(data, dict):
@@ -181,10 +170,6 @@ def structure(value: Any) -> Any:
     """The structure as plain JSON data.
 
     Context: any; tensors of a graph have a structure too.
-
-    Args:
-      value: tensors, arrays, variables, per-replica values, specs, numbers, or
-        nests of them.
 
     Returns:
       ``"float32[2, None]"`` for an array or tensor; ``"int"`` for a Python

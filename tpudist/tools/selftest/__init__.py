@@ -32,9 +32,6 @@ MARK = "@selftest "
 def run(options: argparse.Namespace) -> int:
     """Runs the programs, writes the reports, prints what came of it.
 
-    Args:
-      options: parsed ``tpu`` (or None), ``json`` and ``html`` (paths).
-
     Returns:
       0 if every value that was tried agrees, else 1.
 
@@ -72,13 +69,9 @@ def tpu_at_hand(name: str | None) -> str:
 
 
 def all_surfaces(tpu: str, end: float) -> list[dict[str, Any]]:
-    """What the processes of all surfaces report, each line with its ``era``.
+    """What the processes of all surfaces report until `end`, each line with its ``era``.
 
     They run one after the other, because a TPU serves one process at a time.
-
-    Args:
-      tpu: name of the TPU.
-      end: of `time.monotonic()`; what is not done then is told.
     """
     lines: list[dict[str, Any]] = []
     for era in surfaces.ERAS:

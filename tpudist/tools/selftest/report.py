@@ -24,13 +24,7 @@ RTOL = {"float32": (1e-4, 1e-2), "float64": (1e-4, 1e-2), "bfloat16": (1e-2, 1e-
 
 
 def made(tpu: str, lines: Sequence[Line], seconds: float) -> Line:
-    """The report, as plain data.
-
-    Args:
-      tpu: name of the TPU.
-      lines: what the workers said, each with its ``era``.
-      seconds: what all of it took.
-    """
+    """The report on a TPU, as plain data, from what the workers said, with its ``era`` each."""
     recorded = records()
     system = next((line for line in lines if line["kind"] == "system"), {})
     virtual = bool(system.get("virtual", tpu.startswith("virtual")))

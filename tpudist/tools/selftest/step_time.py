@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import tpu
-
-if TYPE_CHECKING:
-    from tpudist.tools.selftest.programs import Compiled, World
+from tpudist.tools.selftest.programs import Compiled, World
 
 compiled: Compiled = tf.function
 

@@ -17,15 +17,12 @@ import importlib
 import json
 import platform
 import sys
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 import numpy as np
 
 from tpudist.tools.selftest import MARK
-from tpudist.tools.selftest.programs import ROWS, NotTried, World
-
-if TYPE_CHECKING:
-    from tpudist.tools.selftest.programs import Program
+from tpudist.tools.selftest.programs import ROWS, NotTried, Program, World
 
 
 def say(kind: str, **fields: Any) -> None:

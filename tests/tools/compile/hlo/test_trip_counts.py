@@ -114,3 +114,24 @@ def test_the_trips_up_to_a_variable_bound_are_unknown(opcode):
     )
     found = trip_counts.Program(maker.module)
     assert list(found.trips.values()) == [None] and found.times[called[0]] == 1
+
+
+def test_a_bound_that_an_earlier_loop_leaves_as_it_was_is_known():
+    maker = Maker()
+    first, second = maker.loop(1, "LT"), maker.loop(2, "LT")
+    pair = {"shape": PAIR}
+    maker.computation(
+        ("constant", [], {"literal": {"s32s": [0]}}),
+        ("constant", [], {"literal": {"s32s": [6]}}),
+        ("tuple", [0, 1], dict(pair)),
+        ("while", [2], dict(pair, called_computation_ids=first)),
+        ("get-tuple-element", [3], {"tuple_index": 1}),
+        ("get-tuple-element", [3], {"tuple_index": 0}),
+        ("constant", [], {"literal": {"s32s": [4]}}),
+        ("add", [5, 6], {}),
+        ("add", [4, 7], {}),
+        ("tuple", [4, 8], dict(pair)),
+        ("while", [9], dict(pair, called_computation_ids=second)),
+    )
+    # The second one counts from 6 to 6 + (6 + 4) in steps of two.
+    assert list(trip_counts.Program(maker.module).trips.values()) == [6, 5]

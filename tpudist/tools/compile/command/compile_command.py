@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import traceback
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterator
+from types import CodeType, ModuleType
+from typing import Any, Callable, ContextManager, Iterator
 
 from tpudist import console
 from tpudist.errors import CompileError, TpudistError
@@ -15,13 +17,8 @@ from tpudist.tools.compile import arguments, step
 from tpudist.tools.compile.command import fit, gate
 from tpudist.tools.compile.compiler import compilation
 from tpudist.tools.compile.pages import terminal
-
-if TYPE_CHECKING:
-    import argparse
-    from types import CodeType, ModuleType
-
-    from tpudist.tools.compile.program import Program
-    from tpudist.tools.compile.report import Report
+from tpudist.tools.compile.program import Program
+from tpudist.tools.compile.report import Report
 
 
 class _NotLowered(Exception):
@@ -36,10 +33,7 @@ def run(options: argparse.Namespace) -> int:
     """Compiles the step that the command line names, and prints the report.
 
     Args:
-      options: parsed ``target``, ``args``, ``topology``, ``replicas``,
-        ``logical``, ``strategy``, ``era``, ``fit``, ``fast``, ``timeout``, ``lower_with``,
-        ``hlo``, ``compare``, ``no_cache`` and those of ``gate.finish``; None where one was
-        left out.
+      options: those of the verb; None where one was left out.
 
     Returns:
       0 if the step compiles and is within its limits, else 1.
@@ -101,7 +95,6 @@ def _variant_text(
     """Returns the text on a variant: the largest batch that fits with it, found by compiling.
 
     Args:
-      variant: a `fit.Variant`.
       options, slice_, inputs: of the command.
       batches: the largest that fits without the variant, and the one that was asked for.
     """
@@ -142,16 +135,7 @@ def _step_compiler(
 
 
 def compile_lowered(program: Program, slice_: slices.Slice, options: argparse.Namespace) -> Report:
-    """Compiles a lowered step, and shows the seconds that it takes.
-
-    Args:
-      program: a `program.Program`.
-      slice_: a `slices.Slice`.
-      options: parsed ``fast``, ``timeout``, ``hlo`` and ``no_cache``.
-
-    Returns:
-      The `report.Report`.
-    """
+    """Compiles a lowered step as the options say, and shows the seconds that it takes."""
     with console.working("compiling for %s" % slice_.name):
         return compilation.compile_program(
             program,
@@ -199,8 +183,8 @@ def executed(
       ``(module, function)``.
 
     Raises:
-      CompileError: (a RuntimeError) there is no such function in it.
-      ScriptError: (a RuntimeError) there is no such file.
+      CompileError: there is no such function in it.
+      ScriptError: there is no such file.
     """
     from tpudist.legacy import runner  # It asks TensorFlow for its version.
 
@@ -217,8 +201,8 @@ def parse_target(target: str) -> tuple[start.Script, str]:
     """Returns (the file, the function's name) of ``"path/to/train.py:step_fn"``.
 
     Raises:
-      CompileError: (a RuntimeError) the text names no file and function.
-      ScriptError: (a RuntimeError) there is no such file.
+      CompileError: the text names no file and function.
+      ScriptError: there is no such file.
     """
     path, separator, name = target.rpartition(":")
     if not separator or not path.endswith(".py"):
@@ -271,18 +255,14 @@ def _function_names(module: ModuleType) -> str:
 
 
 def strategy_of(module: ModuleType, name: str | None, replicas: int, logical: int) -> Any:
-    """Returns the strategy that the step is compiled for.
+    """Returns the strategy of a user's module that the step is compiled for.
 
     Args:
-      module: the user's.
       name: of the strategy in it, or None for its only one.
-      replicas, logical: of a new strategy if the module has none.
-
-    Returns:
-      A strategy of tpudist on the virtual TPU.
+      replicas, logical: of a new strategy on the virtual TPU if the module has none.
 
     Raises:
-      CompileError: (a RuntimeError) there are several, or none of that name.
+      CompileError: there are several, or none of that name.
     """
     from tpudist.core import base_classes  # It imports TensorFlow.
 

@@ -7,14 +7,12 @@ user gets by typing that line.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, NamedTuple
+from typing import Any, Callable, ContextManager, NamedTuple
 
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tools.compile.arguments import Spec
 from tpudist.tools.compile.pages import units
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.report import Report
+from tpudist.tools.compile.report import Report
 
 #: The rows of a tile of a TPU's memory; from one tile on, whole tiles are tried.
 _TILE = 8
@@ -25,29 +23,19 @@ _MAX_GROWTH = 1024
 
 
 class Fit(NamedTuple):
-    """The largest batch that fits.
-
-    Args:
-      batch: the largest that fits.
-      report: of that batch.
-      above: the smallest that was tried and does not fit; None if all fit.
-      missing: the bytes that `above` lacks; None if the compiler does not say.
-    """
+    """The largest batch that fits."""
 
     batch: int
-    report: Report
-    above: int | None
-    missing: int | None
+    report: Report  # of that batch
+    above: int | None  # the smallest that was tried and does not fit; None if all fit
+    missing: int | None  # the bytes that `above` lacks; None if the compiler does not say
 
 
 def batch_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Returns the batch of a replica: the first dimension of the first tensor.
 
-    Args:
-      args, kwargs: what ``arguments.parse`` returned.
-
     Raises:
-      ArgumentError: (a ValueError) no tensor has a dimension.
+      ArgumentError: no tensor has a dimension.
     """
     for spec in _specs((args, kwargs)):
         if spec.shape:
@@ -58,12 +46,7 @@ def batch_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
 
 
 def with_batch(value: Any, old: int, new: int) -> Any:
-    """Returns a nest of arguments with another batch, where a first dimension is the old one.
-
-    Args:
-      value: nest of `arguments.Spec` and values.
-      old, new: the batches.
-    """
+    """Returns a nest of arguments with another batch, where a first dimension is the old one."""
     if isinstance(value, Spec):
         batched = value.shape[:1] == (old,)
         return Spec(value.dtype, (new,) + value.shape[1:]) if batched else value
@@ -83,43 +66,51 @@ def _specs(value: Any) -> list[Spec]:
 
 
 def largest(first: int, compile_batch: Callable[[int], Report]) -> Fit:
-    """Finds the largest batch that fits, by compiling.
+    """Finds the largest batch that fits, by compiling; the search begins with a batch `first`.
 
-    Args:
-      first: the batch to begin with.
-      compile_batch: returns the `report.Report` of a batch.
-
-    Returns:
-      A `Fit`. From 8 on multiples of 8 are tried, and of more for large batches.
+    From 8 on multiples of 8 are tried, and of more for large batches.
 
     Raises:
-      CompileError: (a RuntimeError) a batch does not compile for another reason than
-        memory, or none fits.
+      CompileError: a batch does not compile for another reason than memory, or none fits.
     """
-    fits: dict[int, Report] = {}
-    fails: dict[int, Report] = {}
-    batch = first
-    while batch not in fits and batch not in fails:
-        report = _checked(batch, compile_batch(batch))
-        (fits if report.ok else fails)[batch] = report
-        if not fits and batch == 1:
-            raise CompileError(
-                "batch 1",
-                "it does not fit either: %s" % (report.failure and report.failure.message),
-                "bfloat16, tf.recompute_grad, or logical devices (--logical)",
-            )
-        batch = _next(first, fits, fails)
+    fits, fails = _search(first, 0, _MAX_GROWTH * first, compile_batch)
+    if not fits:
+        failure = fails[min(fails)].failure
+        raise CompileError(
+            "batch 1",
+            "it does not fit either: %s" % (failure and failure.message),
+            "bfloat16, tf.recompute_grad, or logical devices (--logical)",
+        )
     return _fit(fits, fails)
 
 
-def _next(first: int, fits: dict[int, Report], fails: dict[int, Report]) -> int:
-    """Returns the batch to try next; one that was tried ends the search."""
-    if not fits:
-        return max(1, min(fails) // 2)
-    best = max(fits)
-    if not fails:
-        return best if best >= _MAX_GROWTH * first else 2 * best
-    return _middle(best, min(fails))
+def largest_between(low: int, high: int, compile_batch: Callable[[int], Report]) -> Fit | None:
+    """As :func:`largest`, of batches above one, which is not tried, up to another, tried first.
+
+    Returns None if no batch fits that was tried.
+    """
+    fits, fails = _search(high, low, high, compile_batch)
+    return _fit(fits, fails) if fits else None
+
+
+def _search(
+    batch: int, low: int, high: int, compile_batch: Callable[[int], Report]
+) -> tuple[dict[int, Report], dict[int, Report]]:
+    """Compiles batches above `low` until the largest that fits is known, or is at least `high`.
+
+    Returns the reports of the batches that fit, and of those that do not.
+    """
+    fits: dict[int, Report] = {}
+    fails: dict[int, Report] = {}
+    while batch > low and batch not in fits and batch not in fails:
+        report = _checked(batch, compile_batch(batch))
+        (fits if report.ok else fails)[batch] = report
+        best = max(fits, default=low)
+        if fails:
+            batch = _middle(best, min(fails))
+        elif best < high:
+            batch = 2 * best
+    return fits, fails
 
 
 def _middle(best: int, above: int) -> int:
@@ -129,33 +120,6 @@ def _middle(best: int, above: int) -> int:
     if middle <= best:
         middle = (best // unit + 1) * unit
     return middle if middle < above else best
-
-
-def largest_between(low: int, high: int, compile_batch: Callable[[int], Report]) -> Fit | None:
-    """Finds the largest batch that fits, above one batch and up to another.
-
-    Args:
-      low: not tried.
-      high: tried first.
-      compile_batch: returns the `report.Report` of a batch.
-
-    Returns:
-      A `Fit`; None if no batch fits that was tried. The batches are multiples as for
-      :func:`largest`.
-
-    Raises:
-      CompileError: (a RuntimeError) as for :func:`largest`.
-    """
-    fits: dict[int, Report] = {}
-    fails: dict[int, Report] = {}
-    batch = high
-    while batch > low and batch not in fits and batch not in fails:
-        report = _checked(batch, compile_batch(batch))
-        if report.ok and batch == high:
-            return Fit(batch, report, None, None)
-        (fits if report.ok else fails)[batch] = report
-        batch = _middle(max(fits, default=low), min(fails))
-    return _fit(fits, fails) if fits else None
 
 
 def _checked(batch: int, report: Report) -> Report:
@@ -226,13 +190,7 @@ VARIANTS = (
 
 
 def variant_text(variant: Variant, fit: Fit | None, without: int) -> str:
-    """Formats the largest batch that fits with a variant.
-
-    Args:
-      variant: a `Variant`.
-      fit: what :func:`largest_between` returned.
-      without: the largest batch that fits without the variant.
-    """
+    """Formats the largest batch that fits with a variant and is above the one that fits without."""
     if fit is None:
         return "%s: no batch above %d fits with it either" % (variant.name, without)
     size = units.size(fit.report.memory.total) if fit.report.memory else ""
@@ -243,10 +201,5 @@ def variant_text(variant: Variant, fit: Fit | None, without: int) -> str:
 
 
 def failed_variant_text(variant: Variant, error: Exception) -> str:
-    """Formats the failure of a variant that does not run.
-
-    Args:
-      variant: a `Variant`.
-      error: what executing or compiling the program with it raised.
-    """
+    """Formats the failure of a variant that does not run."""
     return "%s: not known: %s" % (variant.name, str(error).strip().replace("\n", " "))

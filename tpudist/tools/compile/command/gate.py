@@ -5,36 +5,26 @@ The functions return exit codes: 0, or 1 with the reason printed.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Iterator, TextIO
+from typing import Any, Iterator, TextIO
 
 from tpudist import files
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tools.compile import report
 from tpudist.tools.compile.pages import html_report, terminal, units
+from tpudist.tools.compile.report import Report
 from tpudist.tools.pins import compare
 from tpudist.tools.pins.fixture import COMPILED_RTOL as RTOL
-
-if TYPE_CHECKING:
-    import argparse
-
-    from tpudist.tools.compile.report import Report
 
 _LOCATION = re.compile(r"\S+\.py:[0-9]+")
 
 
 def size(text: str) -> int:
-    """Returns the bytes that ``--max-hbm`` names.
-
-    Args:
-      text: a number, of bytes or with a unit, such as ``14GiB``.
-
-    Raises:
-      ArgumentError: (a ValueError) the text is no size.
-    """
+    """Returns the bytes that ``--max-hbm`` names: a number, or one with a unit like ``14GiB``."""
     try:
         return units.parsed(text)
     except ValueError as error:
@@ -46,11 +36,8 @@ def size(text: str) -> int:
 def load(path: str) -> list[Report]:
     """Reads the reports of a file that ``--json`` wrote.
 
-    Args:
-      path: of the file.
-
     Raises:
-      CompileError: (a RuntimeError) there is no such file, or it is of another schema.
+      CompileError: there is no such file, or it is of another schema.
     """
     try:
         with open(path, encoding="utf-8") as file:
@@ -65,14 +52,7 @@ def load(path: str) -> list[Report]:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Refuses wrong options before anything is run.
-
-    Args:
-      options: see :func:`finish`.
-
-    Raises:
-      TpudistError: a size or a report cannot be read.
-    """
+    """Refuses sizes and reports among the options that cannot be read, before anything is run."""
     if options.max_hbm:
         size(options.max_hbm)
     if options.baseline:
@@ -84,8 +64,7 @@ def finish(named: list[tuple[str, Report]], options: argparse.Namespace) -> int:
 
     Args:
       named: (name of the function, its report), in the order of the program.
-      options: parsed ``json``, ``html``, ``max_hbm``, ``baseline``, ``rtol`` and
-        ``github``; None or False where one was left out.
+      options: of the verb; None or False where one was left out.
 
     Returns:
       0, or 1 if a program does not compile, is larger than ``max_hbm``, or differs from
@@ -105,13 +84,7 @@ def finish(named: list[tuple[str, Report]], options: argparse.Namespace) -> int:
 
 
 def refused(error: CompileError, options: argparse.Namespace, stream: TextIO | None = None) -> int:
-    """Prints why a step cannot be lowered; returns exit code 1.
-
-    Args:
-      error: what lowering it raised.
-      options: parsed ``github``.
-      stream: standard error if None.
-    """
+    """Prints why a step cannot be lowered, on standard error by default; returns exit code 1."""
     print("does not compile: %s" % error, file=stream or sys.stderr)
     if options.github:
         location = _LOCATION.search(error.seen)
@@ -168,14 +141,10 @@ def _differences(
 
 
 def compare_files(old: str, new: str, rtol: float | None = None) -> int:
-    """Compares two reports: ``tpudist compile --compare OLD NEW``.
+    """Compares two files of ``--json``: ``tpudist compile --compare OLD NEW``.
 
-    Args:
-      old, new: paths of files that ``--json`` wrote.
-      rtol: relative tolerance of sizes and FLOPs.
-
-    Returns:
-      0 if they agree; 1 if they differ, with the differences printed.
+    Returns 0 if they agree within a relative tolerance; 1 if they differ, with the differences
+    printed.
     """
     texts = [text for _, text in _differences(load(old), load(new), rtol)]
     for text in texts or ["no difference: %s and %s" % (old, new)]:
@@ -184,11 +153,7 @@ def compare_files(old: str, new: str, rtol: float | None = None) -> int:
 
 
 def annotation(location: str, text: str) -> str:
-    """Formats an error so that GitHub Actions shows it at a line of the user's code.
-
-    Args:
-      location: "file:line", or "".
-      text: of any number of lines.
+    """Formats an error so that GitHub Actions shows it at a line of the user's code, "file:line".
 
     Reference: docs.github.com, "Workflow commands for GitHub Actions".
     """
@@ -206,9 +171,7 @@ def _escaped(text: str, more: str = ":,") -> str:
 def difference(expected: Report, obtained: Report, rtol: float = RTOL) -> str:
     """Formats the differences between two reports as indented lines; "" if there are none.
 
-    Args:
-      expected, obtained: `report.Report` records of programs that compile.
-      rtol: the tolerance of HBM, FLOPs and bytes.
+    Both programs compile; HBM, FLOPs and bytes may differ by the tolerance `rtol`.
     """
     before, after = expected.compared(), obtained.compared()
     differences = compare.of_kind("compiled")(before, after, rtol)

@@ -6,13 +6,14 @@ source, and the script ends as soon as the functions of all of them have been tr
 
 from __future__ import annotations
 
+import argparse
 import ast
 import contextlib
 import functools
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Hashable, Iterable, Iterator, NamedTuple
+from typing import Any, Hashable, Iterable, Iterator, NamedTuple
 
 from tpudist import machine
 from tpudist.errors import CompileError, TopologyError
@@ -23,12 +24,7 @@ from tpudist.tools.compile import step
 from tpudist.tools.compile.command import compile_command, gate
 from tpudist.tools.compile.compiler import compilation
 from tpudist.tools.compile.pages import terminal
-
-if TYPE_CHECKING:
-    import argparse
-
-    from tpudist.tools.compile.report import Report
-
+from tpudist.tools.compile.report import Report
 
 #: Methods of strategies that run a function on replicas; a `run` may be of something else.
 _STRATEGY_METHODS = (
@@ -58,21 +54,20 @@ class _Stop(BaseException):
 def run(options: argparse.Namespace) -> int:
     """Runs a script, and compiles every replica function that it ran.
 
+    Without ``tpu`` and TPUDIST_TPU the script gets a virtual TPU of the slice's size.
+
     Args:
-      options: parsed ``script``, ``arguments``, ``era``, ``keras``, ``tpu``, ``compile`` (the
-        slice), ``fast``, ``timeout``, ``hlo``, ``lower_with``, ``trace_only`` and those
-        of ``gate.finish``. Without ``tpu`` and TPUDIST_TPU the script gets a virtual TPU
-        of the slice's size.
+      options: those of ``tpudist run``; ``compile`` names the slice.
 
     Returns:
       The script's exit code; if that is 0, 1 if a function does not compile or is not
       within the limits, or if none ran.
 
     Raises:
-      TopologyError: (a ValueError) there is no such slice, or a strategy of the script
-        does not fit it: the script ends where it first runs a function.
-      CompileError: (a RuntimeError) this TensorFlow cannot lower a step, and no other
-        one is named; or libtpu cannot be used.
+      TopologyError: there is no such slice, or a strategy of the script does not fit it: the
+        script ends where it first runs a function.
+      CompileError: this TensorFlow cannot lower a step, and no other one is named; or libtpu
+        cannot be used.
     """
     gate.check(options)
     slice_ = slices.find(options.compile)
@@ -110,11 +105,7 @@ def _recording(
 ) -> Iterator[None]:
     """Records the replica functions that the block runs, and adds them to a list at its end.
 
-    Args:
-      recorded: gets a ``recording.Recorded`` for each function.
-      slice_: that strategies have to fit.
-      path: of the script, if its functions are traced only, and not run; else None.
-      options: parsed ``lower_with``.
+    If the functions are traced only, and not run, `path` is that of the script, else None.
     """
     from tpudist.tools.compile.lowering import recording  # It imports TensorFlow.
 
@@ -168,27 +159,18 @@ def _report(recorded: Any, slice_: slices.Slice, options: argparse.Namespace) ->
 
 
 class Call(NamedTuple):
-    """A call that runs replica functions.
-
-    Args:
-      path: of the file.
-      first, last: lines, counted from 1.
-      functions: how many functions it runs; 0 if unknown, because the function is a
-        parameter of the code that calls.
-    """
+    """A call that runs replica functions."""
 
     path: str
+    # lines, counted from 1
     first: int
     last: int
+    # how many it runs; 0 if unknown, because the function is a parameter of the code that calls
     functions: int
 
 
 class Calls:
-    """The calls of a script and its own modules, and the functions that each has run.
-
-    Args:
-      script: the path.
-    """
+    """The calls of a script and its own modules, and the functions that each has run."""
 
     def __init__(self, script: str) -> None:
         self._functions: dict[Call, set[Hashable]] = {}
@@ -201,12 +183,7 @@ class Calls:
                 self._unread.append((path, error))
 
     def note(self, stack: Iterable[tuple[str, int]], function: Hashable) -> None:
-        """Notes that a function was run.
-
-        Args:
-          stack: (file, line) of each frame.
-          function: a key that differs between functions.
-        """
+        """Notes that a function, known by its key, was run below the (file, line)s of a stack."""
         lines = {(os.path.realpath(file), line) for file, line in stack}
         for call, functions in self._functions.items():
             if any((call.path, line) in lines for line in range(call.first, call.last + 1)):

@@ -39,9 +39,6 @@ _ARRAY = re.compile(
 def digest(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the worker's answer with what is read off the program, in place of the program.
 
-    Args:
-      answer: a dict, see ``tpudist.tools.compile.compiler.worker``.
-
     Returns:
       A dict of JSON types: "ok", "code" and "message" of a failure; "kind",
       "hbm", "pjrt"; "memory", "flops", "bytes_accessed" (of each instruction
@@ -60,11 +57,7 @@ def digest(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_reproducible(answer: Mapping[str, Any]) -> bool:
-    """Whether the same request would get the same answer again.
-
-    Args:
-      answer: what :func:`digest` returned.
-    """
+    """Whether the same request would get the same (digested) answer again."""
     return answer["ok"] or answer["code"] not in (libtpu.CRASHED, libtpu.TIMED_OUT, "NOT_FOUND")
 
 
@@ -112,11 +105,7 @@ class Allocation(NamedTuple):
 
 
 def missing_bytes(message: str) -> int | None:
-    """Returns by how many bytes a program exceeds the memory, None if the message does not say.
-
-    Args:
-      message: of the compiler.
-    """
+    """Returns by how many bytes a program exceeds the memory, None if the message does not say."""
     late, early = _LATE.search(message), _EARLY.search(message)
     if late:
         return _bytes(*late.groups())
@@ -124,21 +113,13 @@ def missing_bytes(message: str) -> int | None:
 
 
 def lacks_arrays(answer: dict[str, Any]) -> bool:
-    """Whether a program does not fit, and the message does not list its arrays.
-
-    Args:
-      answer: what ``answers.digest`` returned.
-    """
+    """Whether a program does not fit, and the message does not list its arrays."""
     message = answer["message"] or ""
     return bool(not answer["ok"] and _EARLY.search(message)) and not allocations(message)
 
 
 def allocations(message: str) -> list[Allocation]:
-    """Returns the largest live arrays that a message lists; none if it has the total alone.
-
-    Args:
-      message: of the compiler.
-    """
+    """Returns the largest live arrays that a message lists; none if it has the total alone."""
     return [
         Allocation(_bytes(number, unit), name, shape)
         for number, unit, name, shape in _ARRAY.findall(message)

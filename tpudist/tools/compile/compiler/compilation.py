@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import base64
 import os
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import answers, libtpu, report_builder, stored_answers
 from tpudist.tools.compile.hlo import normal_form, optimized
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.program import Program
-    from tpudist.tools.compile.report import Report
-
+from tpudist.tools.compile.program import Program
+from tpudist.tools.compile.report import Report
 
 #: The default time limit of the compiler, in seconds.
 TIMEOUT = 1800
@@ -42,8 +39,7 @@ def compile_program(
     Context: any; TensorFlow is neither imported nor needed.
 
     Args:
-      program: a `program.Program`.
-      topology: a name (``"v5e:2x4"``, ``"v5litepod-8"``) or a `slices.Slice`.
+      topology: a name (``"v5e:2x4"``, ``"v5litepod-8"``) or a slice.
       fast: optimize little, for an answer in seconds; memory and cost are then
         those of a slower program.
       timeout: in seconds.
@@ -56,7 +52,7 @@ def compile_program(
         arrays, compile it quickly for a chip with more memory, to list them.
 
     Returns:
-      A `report.Report`, also if the program does not compile.
+      A report, also if the program does not compile.
 
     Raises:
       TopologyError: the slice does not exist or is too small.
@@ -107,9 +103,8 @@ def _live_arrays(
 ) -> dict[str, Any]:
     """Compiles a program that does not fit for a slice with more memory.
 
-    Returns:
-      "room", the slice's name, "" if there is none, and "held" and "alive" as
-      ``answers.digest`` has them.
+    Returns "room", the slice's name, "" if there is none, and "held" and "alive" as
+    ``answers.digest`` has them.
     """
     larger = with_more_memory(topology, program.replicas * program.partitions)
     if larger is None:
@@ -124,13 +119,10 @@ def _live_arrays(
 def require(slice_: slices.Slice) -> None:
     """Checks that programs can be compiled for a slice, before anything is traced or run.
 
-    Args:
-      slice_: to compile for.
-
     Raises:
-      CompileError: (a RuntimeError) libtpu is missing or broken or does not know the
-        slice, or answers cannot be stored.
-      ArgumentError: (a ValueError) TPUDIST_CACHE_SIZE is no size.
+      CompileError: libtpu is missing or broken or does not know the slice, or answers cannot
+        be stored.
+      ArgumentError: TPUDIST_CACHE_SIZE is no size.
     """
     stored_answers.limit()
     compiler = libtpu.find()
@@ -186,12 +178,8 @@ def _checked(answer: dict[str, Any], compiler: libtpu.Libtpu) -> dict[str, Any]:
 def topology_options(slice_: slices.Slice) -> dict[str, Any]:
     """Returns what libtpu needs beside the name: the chip's cores, the host's chips, the rings.
 
-    Args:
-      slice_: a `slices.Slice`.
-
-    Returns:
-      A dict of JSON types. It has "chip_config_name" where a chip of two
-      TensorCores is one device, which libtpu would otherwise make two.
+    It has "chip_config_name" where a chip of two TensorCores is one device, which libtpu would
+    otherwise make two.
     """
     attributes: dict[str, Any] = {"chips_per_host_bounds": list(slice_.host)}
     if slice_.generation == "v4":
@@ -215,15 +203,7 @@ def _rings(slice_: slices.Slice) -> list[int]:
 
 
 def with_more_memory(slice_: slices.Slice, devices: int) -> slices.Slice | None:
-    """Returns the smallest slice with enough devices, each with more memory than here.
-
-    Args:
-      slice_: to be compared with.
-      devices: that a program runs on.
-
-    Returns:
-      A `slices.Slice`; None if there is none.
-    """
+    """Returns the smallest slice with enough devices, each with more memory than here; or None."""
     for number in sorted(slices.accelerator_types(_MOST_MEMORY)):
         candidate = slices.find("%s-%d" % (_MOST_MEMORY, number))
         if candidate.devices >= devices:
@@ -232,16 +212,7 @@ def with_more_memory(slice_: slices.Slice, devices: int) -> slices.Slice | None:
 
 
 def check_fits(slice_: slices.Slice, replicas: int, partitions: int) -> None:
-    """Refuses a program that does not fit on a slice, before any compiler runs.
-
-    Args:
-      slice_: a `slices.Slice`.
-      replicas: of the program.
-      partitions: logical devices of each.
-
-    Raises:
-      TopologyError: the slice has too few devices.
-    """
+    """Refuses a program that does not fit on a slice, before any compiler runs."""
     if replicas < 1 or partitions < 1:
         raise TopologyError(
             "%d replicas of %d logical devices" % (replicas, partitions),

@@ -63,15 +63,10 @@ _TAIL = 20000
 
 
 class Libtpu(NamedTuple):
-    """A libtpu on this machine.
+    """A libtpu on this machine."""
 
-    Args:
-      path: of the library.
-      version: of its distribution, such as ``"0.0.52"``; "" if it has none.
-    """
-
-    path: str
-    version: str
+    path: str  # of the library
+    version: str  # of its distribution, such as ``"0.0.52"``; "" if it has none
 
     def identity(self) -> str:
         """Returns a text that changes when the library does, for the cache.
@@ -83,13 +78,10 @@ class Libtpu(NamedTuple):
 
 
 def find(environ: Mapping[str, str] | None = None) -> Libtpu:
-    """Finds the libtpu to compile with.
+    """Finds the libtpu that TPUDIST_LIBTPU names, else that of the installed package.
 
     Args:
       environ: variables to read instead of this process' own.
-
-    Returns:
-      The `Libtpu` that TPUDIST_LIBTPU names, else that of the installed package.
 
     Raises:
       CompileError: there is none, or libtpu cannot run on this machine.
@@ -152,7 +144,7 @@ def ask(
     """Starts the worker, and returns its answer to a request.
 
     Args:
-      request: see ``tpudist.tools.compile.compiler.worker``, without "parent".
+      request: see the worker; without "parent".
       timeout: in seconds; None waits for ever.
       progress: called with the seconds since the start, a few times a second.
 
@@ -188,11 +180,7 @@ def ask(
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Returns the worker's environment.
-
-    Args:
-      environ: the user's.
-    """
+    """Returns the worker's environment, from the user's."""
     inherited = {name: environ[name] for name in _INHERITED if name in environ}
     return dict(inherited, **_WITHOUT_TPU)
 
@@ -202,11 +190,7 @@ def _output(
     timeout: float | None,
     progress: Callable[[float], object] | None,
 ) -> tuple[bytes, bytes]:
-    """Waits for a process; returns its output and its errors.
-
-    Raises:
-      TimeoutExpired: it did not end within the time limit.
-    """
+    """Waits for a process; returns its output and its errors, or raises a TimeoutExpired."""
     start = time.monotonic()
     while True:
         passed = time.monotonic() - start

@@ -6,15 +6,14 @@ import collections
 from typing import TYPE_CHECKING, Any, Mapping
 
 import tpudist
+from tpudist.surfaces.slices import Slice
 from tpudist.tools.compile import report
 from tpudist.tools.compile.compiler import answers, libtpu
+from tpudist.tools.compile.compiler.libtpu import Libtpu
 from tpudist.tools.compile.hlo import liveness, messages, optimized
+from tpudist.tools.compile.program import Collective, Program
 
 if TYPE_CHECKING:
-    from tpudist.surfaces.slices import Slice
-    from tpudist.tools.compile.compiler.libtpu import Libtpu
-    from tpudist.tools.compile.program import Collective, Program
-
     Answer = Mapping[str, Any]
 
 #: How many of the largest arrays are reported.
@@ -34,13 +33,10 @@ _INSTEAD = {
 def build(
     program: Program, topology: Slice, fast: bool, compiler: Libtpu, answer: Answer, cached: bool
 ) -> report.Report:
-    """Returns the `report.Report` of a compilation.
+    """Returns the report of a compilation.
 
     Args:
-      program: a `program.Program`.
-      topology: a `slices.Slice`.
       fast: whether it was optimized little.
-      compiler: a `libtpu.Libtpu`.
       answer: what ``answers.digest`` returned.
       cached: whether the answer was read from the cache.
     """
@@ -287,7 +283,7 @@ PEAKS = {
 
 
 def roofline_bound(flops: float, moved: float, sent: float, generation: str) -> str:
-    """Returns what bounds an op in the roofline model of a chip.
+    """Returns what bounds an op in the roofline model of a chip of a generation.
 
     No time is derived from it: ``optimal_seconds`` of the compiler leaves out
     instructions and trips of loops, and a sum of rooflines was not compared with step
@@ -297,7 +293,6 @@ def roofline_bound(flops: float, moved: float, sent: float, generation: str) -> 
       flops: of the op.
       moved: bytes to and from the device's memory.
       sent: bytes that it puts into collectives.
-      generation: a key of ``slices.GENERATIONS``.
 
     Returns:
       "compute", "memory" or "network"; "" for an op without any of these.

@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import time
-from typing import Any, Iterator, Mapping, NamedTuple
+from typing import Any, Iterator, Mapping
 
 import tpudist
 from tpudist import files
@@ -37,17 +37,10 @@ _COMPLETE, _INCOMPLETE = ".json", ".tmp"
 _UNUSED, _ABANDONED, _IN_USE = 30 * 86400, 86400, 3600
 
 
-class _Entry(NamedTuple):
-    path: str
-    used: float
-    size: int
-
-
 def answer_path(hlo: bytes, request: Mapping[str, Any], compiler: str) -> str:
-    """Returns the path of the answer for a program, its slice, its options and the compiler.
+    """Returns the path of the answer for a normalized program, its request and the compiler.
 
     Args:
-      hlo: the normalized program.
       request: what else the compiler gets, of JSON types.
       compiler: text that changes when the compiler does.
     """
@@ -57,14 +50,7 @@ def answer_path(hlo: bytes, request: Mapping[str, Any], compiler: str) -> str:
 
 
 def read(path: str) -> Any:
-    """Returns the content of an entry, and notes that it was used.
-
-    Args:
-      path: what :func:`answer_path` returned.
-
-    Returns:
-      JSON types; None if there is no such entry, or it cannot be read.
-    """
+    """Returns an entry, and notes that it was used; None if there is none, or it cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:
             with contextlib.suppress(OSError):
@@ -75,12 +61,7 @@ def read(path: str) -> Any:
 
 
 def write(path: str, content: Any) -> bool:
-    """Writes an entry, and removes others to keep the limit; False if it cannot be written.
-
-    Args:
-      path: what :func:`answer_path` returned.
-      content: of JSON types.
-    """
+    """Writes an entry, and removes others to keep the limit; False if it cannot be written."""
     try:
         files.write(path, json.dumps(content))
         prune(os.path.dirname(path))
@@ -90,11 +71,7 @@ def write(path: str, content: Any) -> bool:
 
 
 def limit() -> int:
-    """Returns how many bytes may be stored.
-
-    Raises:
-      ArgumentError: (a ValueError) the setting is no size.
-    """
+    """Returns how many bytes may be stored; a setting that is no size raises an ArgumentError."""
     setting = os.environ.get(SETTING)
     if not setting:
         return _DEFAULT_LIMIT
@@ -111,39 +88,29 @@ def prune(folder: str, now: float | None = None) -> None:
 
     A file that was used within the last hour stays, also one that another process uses
     meanwhile.
-
-    Args:
-      folder: of the files.
-      now: the time in seconds; None for the clock's.
     """
     now = time.time() if now is None else now
     entries = list(_entries(folder))
-    complete = [each for each in entries if each.path.endswith(_COMPLETE)]
-    excess = sum(each.size for each in complete) - limit()
-    for each in sorted(complete, key=lambda each: each.used):
-        if excess > 0 or now - each.used > _UNUSED:
-            excess -= each.size * _remove(each, now - _IN_USE)
-    for each in entries:
-        if each.path.endswith(_INCOMPLETE):
-            _remove(each, now - _ABANDONED)
+    excess = sum(size for _, size, path in entries if path.endswith(_COMPLETE)) - limit()
+    for used, size, path in sorted(entries):
+        if path.endswith(_COMPLETE) and (excess > 0 or now - used > _UNUSED):
+            excess -= size * _remove(path, now - _IN_USE)
+        elif path.endswith(_INCOMPLETE):
+            _remove(path, now - _ABANDONED)
 
 
-def _entries(folder: str) -> Iterator[_Entry]:
+def _entries(folder: str) -> Iterator[tuple[float, int, str]]:
+    """Yields (time of the last use, size, path) of each file."""
     with contextlib.suppress(OSError), os.scandir(folder) as listing:
         for each in listing:
             with contextlib.suppress(OSError):  # another process may remove it
                 status = each.stat(follow_symlinks=False)
-                yield _Entry(each.path, status.st_mtime, status.st_size)
+                yield status.st_mtime, status.st_size, each.path
 
 
-def _remove(entry: _Entry, before: float) -> bool:
+def _remove(path: str, before: float) -> bool:
     """Removes a file that was last used before a time; False if it is in use again."""
-    try:
-        if os.stat(entry.path).st_mtime > before:
-            return False
-        os.unlink(entry.path)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
+    with contextlib.suppress(OSError):  # another process may have removed it
+        if os.stat(path).st_mtime <= before:
+            os.unlink(path)
+    return not os.path.exists(path)

@@ -38,18 +38,13 @@ _HEADER = 5 * WORD
 
 
 class Function(NamedTuple):
-    """A function of the table.
+    """A function of the table."""
 
-    Args:
-      place: in the table.
-      inputs, outputs: how many fields of its struct it reads and writes.
-      size: of its struct, if that ends within a word; else None.
-    """
-
-    place: int
+    place: int  # in the table
+    # how many fields of its struct it reads and writes
     inputs: int
     outputs: int
-    size: int | None
+    size: int | None  # of its struct, if that ends within a word; else None
 
 
 FUNCTIONS = {
@@ -70,39 +65,15 @@ FUNCTIONS = {
 }
 
 #: The results of GetCompiledMemoryStats, in bytes; older libraries leave the last ones at 0.
-MEMORY = (
-    "code",
-    "arguments",
-    "outputs",
-    "aliased",
-    "temporary",
-    "host_code",
-    "host_arguments",
-    "host_outputs",
-    "host_aliased",
-    "host_temporary",
-    "peak",
-    "total",
+MEMORY = tuple(
+    "code arguments outputs aliased temporary host_code host_arguments host_outputs host_aliased "
+    "host_temporary peak total".split()
 )
 
-CODES = (
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
+CODES = tuple(
+    "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS "
+    "PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED "
+    "INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split()
 )
 
 
@@ -203,9 +174,6 @@ _TEXT, _INTEGER, _INTEGERS, _REAL, _TRUTH = range(5)
 class Api:
     """The functions of libtpu; there is one per process.
 
-    Args:
-      path: of ``libtpu.so``.
-
     Raises:
       OSError: the library cannot be loaded.
       PjrtError: the library cannot be started, or has no PJRT API.
@@ -226,11 +194,7 @@ class Api:
         return bool(self._address(name))
 
     def call(self, name: str, *inputs: int) -> list[int]:
-        """Calls a function of the table.
-
-        Args:
-          name: a key of FUNCTIONS.
-          *inputs: integers and addresses.
+        """Calls a function of FUNCTIONS with integers and addresses.
 
         Returns:
           The values of the struct's output fields, as unsigned integers.
@@ -272,7 +236,6 @@ class Topology:
     """A slice that is described to the compiler; no TPU is needed.
 
     Args:
-      api: an `Api`.
       name: such as ``"v5e:2x4"``.
       options: {name: int, text, or list of int}.
 
@@ -310,14 +273,7 @@ class Topology:
         return _dictionary(*self._api.call("TopologyDescription_Attributes", self._handle))
 
     def compile(self, hlo: bytes, options: bytes) -> Executable:
-        """Compiles a serialized HloModuleProto.
-
-        Args:
-          hlo: bytes.
-          options: bytes, a CompileOptionsProto.
-
-        Returns:
-          An `Executable`.
+        """Compiles a serialized HloModuleProto, with a serialized CompileOptionsProto.
 
         Raises:
           PjrtError: the compiler's own error.

@@ -8,17 +8,10 @@ it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Container, Iterator, NamedTuple
+from typing import Any, Container, Iterator, NamedTuple
 
 from tpudist.tools.compile.hlo import messages, normal_form
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import (
-        HloComputation,
-        HloInstruction,
-        HloModule,
-        HloShape,
-    )
+from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule, HloShape
 
 #: The `layout.memory_space` of the device's memory.
 _HBM = 0
@@ -36,9 +29,13 @@ _ALIASES = {
     "collective-permute-done": 1,
 }
 
-#: Opcodes whose result is a tuple with the operand in it: as element 1, or as element 0.
-_OPERAND_SECOND = ("copy-start",)
-_OPERAND_FIRST = ("async-start", "all-gather-start", "collective-permute-start")
+#: Opcodes whose result is a tuple with the operand in it, and the index of that element.
+_WITH_OPERAND = {
+    "copy-start": 1,
+    "async-start": 0,
+    "all-gather-start": 0,
+    "collective-permute-start": 0,
+}
 
 #: Opcodes that may write their result over an operand whose last use they are.
 _IN_PLACE = frozenset(
@@ -61,15 +58,10 @@ class LiveArray(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """The memory that a program uses over its schedule.
+    """The memory that a program uses over its schedule."""
 
-    Args:
-      bytes: live at each instruction, in the order of the schedule.
-      peak: `LiveArray` records of the first instruction at which most bytes are live,
-        the largest first.
-    """
-
-    bytes: list[int]
+    bytes: list[int]  # live at each instruction, in the order of the schedule
+    # `LiveArray` records of the first instruction at which most bytes are live, the largest first
     peak: list[LiveArray]
 
 
@@ -93,14 +85,7 @@ class _Array:
 
 
 def usage(module: HloModule) -> Usage:
-    """Simulates the memory of a program over its schedule.
-
-    Args:
-      module: a `messages.Module` of a compiled program.
-
-    Returns:
-      A `Usage`, which is empty if the module has no schedule.
-    """
+    """Simulates the memory of a compiled program; without a schedule the `Usage` is empty."""
     orders = {each.key: list(each.value.instruction_ids) for each in module.schedule.sequences}
     entry = normal_form.entry(module)
     if entry.id not in orders:
@@ -219,15 +204,16 @@ class _Computation:
         if opcode in _ALIASES:
             index = _ALIASES[opcode]
             return operands[0] if index is None else operands[0][index]
-        value = self._define(instruction, instruction.shape, place)
-        if opcode in _OPERAND_SECOND and isinstance(value, list):
-            self._undefine(value[1], place)
-            value[1] = operands[0]
-        if opcode in _OPERAND_FIRST and isinstance(value, list):
-            self._undefine(value[0], place)
-            whole = len(operands) > 1 or isinstance(value[0], list)
-            value[0] = operands if whole else operands[0]
-        return value
+        parts = instruction.shape.tuple_shapes
+        if opcode in _WITH_OPERAND and parts:
+            index = _WITH_OPERAND[opcode]
+            is_list = len(operands) > 1 or bool(parts[index].tuple_shapes)
+            passed = operands if is_list and index == 0 else operands[0]
+            return [
+                passed if number == index else self._define(instruction, part, place)
+                for number, part in enumerate(parts)
+            ]
+        return self._define(instruction, instruction.shape, place)
 
     def _define(self, instruction: HloInstruction, shape: HloShape, place: int) -> Any:
         """Returns new arrays for the result of an instruction."""
@@ -239,11 +225,6 @@ class _Computation:
         array.last_use = place
         self._defined[place].append(array)
         return array
-
-    def _undefine(self, value: Any, place: int) -> None:
-        """Drops new arrays of an instruction whose result is an operand after all."""
-        dropped = list(_arrays(value))
-        self._defined[place] = [each for each in self._defined[place] if each not in dropped]
 
 
 _NOTHING = Usage([], [])

@@ -209,55 +209,35 @@ _BYTES = {each.name: each.bits // 8 for each in ELEMENTS.values()}
 
 
 def array_bytes(dtype: str, shape: Iterable[int]) -> int:
-    """Returns the bytes of an array without padding.
-
-    Args:
-      dtype: numpy-style name, also "bfloat16".
-      shape: a tuple of ints.
-    """
+    """Returns the bytes of an array without padding; `dtype` is numpy-style, also "bfloat16"."""
     return functools.reduce(operator.mul, shape, _BYTES[dtype])
 
 
 def shape_text(shape: HloShape) -> str:
-    """Formats a HLO shape as people write it, such as ``float32[8,128]``.
-
-    Args:
-      shape: a `messages.Shape`.
-    """
+    """Formats a HLO shape as people write it, such as ``float32[8,128]``."""
     if shape.tuple_shapes:
         return "(%s)" % ", ".join(map(shape_text, shape.tuple_shapes))
     return "%s[%s]" % (element(shape).name, ",".join(map(str, shape.dimensions)))
 
 
 def element(shape: HloShape) -> Element:
-    """Returns the `Element` of an array's shape.
-
-    Args:
-      shape: a `messages.Shape`.
-    """
+    """Returns the `Element` of an array's shape."""
     return ELEMENTS.get(shape.element_type, Element("element %d" % shape.element_type, 8))
 
 
 def logical_bytes(shape: HloShape) -> int:
-    """Returns the bytes of an array without padding; of a tuple, those of all its arrays.
-
-    Args:
-      shape: a `messages.Shape`.
-    """
+    """Returns the bytes of an array without padding; of a tuple, those of all its arrays."""
     if shape.tuple_shapes:
         return sum(map(logical_bytes, shape.tuple_shapes))
     return functools.reduce(operator.mul, shape.dimensions, element(shape).bits) // 8
 
 
 def tiled_bytes(shape: HloShape) -> int:
-    """Returns the bytes that an array takes in a device's memory, with the tiles' padding.
+    """Returns the bytes that an array of a compiled program takes, with the tiles' padding.
 
     A tile covers the innermost axes, which are rounded up to whole tiles; a
     further tile covers the axes of the one before. 64-bit numbers are two of
     32 bits.
-
-    Args:
-      shape: a `messages.Shape` of a compiled program.
     """
     if shape.tuple_shapes:
         return sum(map(tiled_bytes, shape.tuple_shapes))

@@ -17,17 +17,15 @@ lines, which newer releases get wrong, are removed, and attributes are sorted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
 from tpudist.tools.compile.hlo import messages
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import (
-        HloComputation,
-        HloInstruction,
-        HloModule,
-        HloSharding,
-    )
+from tpudist.tools.compile.hlo.messages import (
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    HloSharding,
+)
 
 #: Opcodes of collectives.
 COLLECTIVES = (
@@ -48,16 +46,14 @@ _MAX_DISTANCE = 4
 
 
 def normalized(hlo: bytes, replicas: int, partitions: int) -> bytes:
-    """Returns the module that is handed to libtpu.
+    """Returns the module that is handed to libtpu, from the one that TensorFlow gave.
+
+    It has the same bytes for the same program, whatever its ids and function names were.
 
     Args:
-      hlo: bytes, a HloModuleProto as TensorFlow gave it.
+      hlo: a serialized HloModuleProto, as is the result.
       replicas: how many run it.
       partitions: logical devices of each.
-
-    Returns:
-      A serialized HloModuleProto: the same bytes for the same program, whatever its
-      ids and function names were.
     """
     module = messages.Module.FromString(hlo)
     _renumber(module)
@@ -150,11 +146,7 @@ def _new_id(instructions: dict[tuple[int, int], int], computation: int, old: int
 
 
 def entry(module: HloModule) -> HloComputation:
-    """Returns the entry computation of a module.
-
-    Args:
-      module: a `messages.Module`.
-    """
+    """Returns the entry computation of a module."""
     return next(each for each in module.computations if each.id == module.entry_computation_id)
 
 

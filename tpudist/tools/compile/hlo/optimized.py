@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import collections
 import json
-from typing import TYPE_CHECKING, Mapping, NamedTuple, Sequence
+from typing import Mapping, NamedTuple, Sequence
 
 from tpudist.tools.compile.hlo import messages, normal_form, work
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
-    from tpudist.tools.compile.hlo.trip_counts import Program
+from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
+from tpudist.tools.compile.hlo.trip_counts import Program
 
 
 class DeviceParameter(NamedTuple):
@@ -23,25 +21,18 @@ class DeviceParameter(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What one TensorFlow op of one instruction costs in one step, all trips of loops included.
+    """What one TensorFlow op of one instruction costs in one step, all trips of loops included."""
 
-    Args:
-      op_name: of the TensorFlow op, "" if unknown. The cost of a fused instruction is
-        divided among its ops by their FLOPs.
-      instruction: its name in the compiled program.
-      times: how often it runs.
-      cycles: the compiler's estimate; for comparing ops of one program.
-      flops, bytes: computed, and moved to and from the device's memory.
-      sent: bytes that a device puts into the op's collectives.
-    """
-
+    # of the TensorFlow op, "" if unknown. The cost of a fused instruction is divided among its ops
+    # by their FLOPs
     op_name: str
-    instruction: str
-    times: int
-    cycles: float
+    instruction: str  # its name in the compiled program
+    times: int  # how often it runs
+    cycles: float  # the compiler's estimate; for comparing ops of one program
+    # computed, and moved to and from the device's memory
     flops: float
     bytes: float
-    sent: float
+    sent: float  # bytes that a device puts into the op's collectives
 
 
 class Loop(NamedTuple):
@@ -54,23 +45,12 @@ class Loop(NamedTuple):
 
 
 def module(program: bytes) -> HloModule:
-    """Parses the module of an optimized program.
-
-    Args:
-      program: bytes of a HloModuleProtoWithConfig.
-
-    Returns:
-      A `messages.Module`.
-    """
+    """Parses the module of an optimized program, a serialized HloModuleProtoWithConfig."""
     return messages.ModuleWithConfig.FromString(program).module
 
 
 def parameters(module: HloModule) -> dict[int, DeviceParameter]:
-    """Returns {number: `DeviceParameter`} of the entry computation's parameters.
-
-    Args:
-      module: a `messages.Module`.
-    """
+    """Returns {number: `DeviceParameter`} of the entry computation's parameters."""
     return {
         each.parameter_number: DeviceParameter(
             messages.element(each.shape).name,
@@ -84,11 +64,7 @@ def parameters(module: HloModule) -> dict[int, DeviceParameter]:
 
 
 def collectives(program: Program) -> dict[str, tuple[int, int]]:
-    """Returns {kind: (count, bytes that one device puts in)} of one step, all trips included.
-
-    Args:
-      program: a `trip_counts.Program`, optimized or not.
-    """
+    """Returns {kind: (count, bytes that one device puts in)} of one step, all trips included."""
     totals: dict[str, tuple[int, int]] = collections.OrderedDict()
     for computation in program.module.computations:
         by_id = {each.id: each for each in computation.instructions}
@@ -123,10 +99,6 @@ def _collective_kind(opcode: str, computation: str) -> str | None:
     Over many devices libtpu replaces an all-reduce by three: a scatter along one
     axis, a reduction along the other, and a gather. Its HLO has an all-reduce for
     each, in a computation that is named after what it does.
-
-    Args:
-      opcode: of the instruction.
-      computation: name of the computation that has it.
     """
     kind = opcode[: -len("-start")] if opcode.endswith("-start") else opcode
     if kind == "all-reduce" and computation.startswith("all-reduce-scatter"):
@@ -137,11 +109,7 @@ def _collective_kind(opcode: str, computation: str) -> str | None:
 
 
 def loops(program: Program) -> list[Loop]:
-    """Returns a `Loop` for each loop of a program.
-
-    Args:
-      program: a `trip_counts.Program`.
-    """
+    """Returns a `Loop` for each loop of a program."""
     return [
         Loop(each.metadata.op_name, program.trips[each.id], program.times[computation.id])
         for computation in program.module.computations
@@ -152,9 +120,6 @@ def loops(program: Program) -> list[Loop]:
 
 class Costs:
     """The costs of a compiled program's instructions.
-
-    Args:
-      program: a `trip_counts.Program`.
 
     Attributes:
       rows: `Cost` records, those with the most cycles first.
@@ -266,9 +231,7 @@ def _cycles(config: bytes) -> int:
 def largest_arrays(module: HloModule, count: int) -> list[tuple[int, str, str]]:
     """Returns (bytes, op_name, shape as text) of each of the largest arrays computed.
 
-    Args:
-      module: a `messages.Module` before optimization, whose ops are the user's.
-      count: how many arrays.
+    The module is the one before optimization, whose ops are the user's.
     """
     arrays = {}
     for computation in module.computations:
@@ -281,16 +244,7 @@ def largest_arrays(module: HloModule, count: int) -> list[tuple[int, str, str]]:
 
 
 #: Opcodes that compute no array of their own.
-_NOT_COMPUTED = (
-    "parameter",
-    "tuple",
-    "get-tuple-element",
-    "bitcast",
-    "constant",
-    "broadcast",
-    "iota",
-    "reshape",
-    "while",
-    "conditional",
-    "call",
+_NOT_COMPUTED = frozenset(
+    "parameter tuple get-tuple-element bitcast constant broadcast iota reshape while conditional "
+    "call".split()
 )

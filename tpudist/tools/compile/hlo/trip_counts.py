@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, List, NamedTuple
 
 from tpudist.tools.compile.hlo import normal_form
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
+from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
 
 #: Opcodes whose result is the number that the operand is.
 _SAME_NUMBER = ("copy", "convert", "bitcast", "reshape", "copy-done", "copy-start")
 
 
 class Linear(NamedTuple):
-    """An integer: a constant, or an element of the computation's tuple plus a constant."""
+    """An integer: a constant, or an element of a loop's tuple plus a constant."""
 
     element: int | None
     constant: int
 
 
+if TYPE_CHECKING:
+    #: Of a tuple's elements, None where it is not known.
+    _Tuple = List[Any]
+
+
 class Program:
     """A module with the trip counts of its loops.
-
-    Args:
-      module: a `messages.Module`.
 
     Attributes:
       trips: {id of a while instruction: how often its body runs, None if unknown}.
@@ -34,197 +34,148 @@ class Program:
 
     def __init__(self, module: HloModule) -> None:
         self.module = module
-        self.computations = {each.id: each for each in module.computations}
+        self._computations = {each.id: each for each in module.computations}
         self._instructions = {
             computation.id: {each.id: each for each in computation.instructions}
             for computation in module.computations
         }
         self.trips: dict[int, int | None] = {}
         self.times: dict[int, int] = {}
-        self._visit(normal_form.entry(module), {}, 1)
+        self._visit(normal_form.entry(module), None, 1)
 
-    def _visit(self, computation: HloComputation, initial: Mapping[int, int], times: int) -> None:
-        """Adds runs of a computation, and of those that it calls.
+    def _visit(self, computation: HloComputation, state: _Tuple | None, times: int) -> None:
+        """Adds so many runs of a computation, and of those that it calls.
 
-        Args:
-          computation: the computation.
-          initial: {element of its parameter's tuple: constant value}.
-          times: how often it runs.
+        What is known of its parameter's tuple is its state.
         """
         self.times[computation.id] = self.times.get(computation.id, 0) + times
         for instruction in computation.instructions:
-            inner, known = times, {}
+            inner, known = times, None
             if instruction.opcode == "while":
-                trips = self._trips(computation, instruction, initial)
-                self.trips[instruction.id] = trips
+                start = self._start(computation, instruction, state)
+                trips = self.trips[instruction.id] = self._trips(instruction, start)
                 inner *= 1 if trips is None else trips
-                known = self._invariants(computation, instruction, initial)
+                steps = self._steps(instruction)
+                known = [value if step == 0 else None for value, step in zip(start, steps)]
             for called in instruction.called_computation_ids:
-                self._visit(self.computations[called], known, inner)
+                self._visit(self._computations[called], known, inner)
 
-    def _trips(
-        self, computation: HloComputation, loop: HloInstruction, initial: Mapping[int, int]
-    ) -> int | None:
+    def _start(
+        self, computation: HloComputation, loop: HloInstruction, state: _Tuple | None
+    ) -> _Tuple:
+        """Returns the elements of a loop's tuple before the first trip."""
+        start = self._value(computation, loop.operand_ids[0], state)
+        return start if isinstance(start, list) else [None] * len(loop.shape.tuple_shapes)
+
+    def _steps(self, loop: HloInstruction) -> list[int | None]:
+        """Returns what a trip adds to each element of a loop's tuple; None if no constant."""
+        body, _ = self._body_and_condition(loop)
+        before = _elements(loop)
+        after = self._value(body, body.root_id, before) or [None] * len(before)
+        return [
+            each.constant if isinstance(each, Linear) and each.element == index else None
+            for index, each in enumerate(after)
+        ]
+
+    def _trips(self, loop: HloInstruction, start: _Tuple) -> int | None:
         """Returns how often the body of a loop runs, None if unknown."""
         _, condition = self._body_and_condition(loop)
-        counts = [
-            self._trips_of_comparison(computation, loop, comparison, initial)
-            for comparison in self._conjuncts(condition, condition.root_id)
-        ]
-        known = [each for each in counts if each is not None]
-        return min(known) if len(known) == len(counts) else None
+        steps = self._steps(loop)
+        counts: list[int] = []
+        for comparison in self._conjuncts(condition, condition.root_id):
+            sides = [
+                self._value(condition, each, _elements(loop)) for each in comparison.operand_ids
+            ]
+            if comparison.opcode != "compare" or not all(isinstance(x, Linear) for x in sides):
+                return None
+            first: list[Any] = [_at(each, start) for each in sides]
+            added: list[Any] = [
+                0 if each.element is None else steps[each.element] for each in sides
+            ]
+            if None in first or None in added:
+                return None
+            gap, step = (left - right for left, right in (first, added))
+            count = _count(gap, step, comparison.comparison_direction)
+            if count is None:
+                return None
+            counts.append(count)
+        return min(counts)
 
     def _body_and_condition(self, loop: HloInstruction) -> tuple[HloComputation, HloComputation]:
         """Returns (body, condition), in whatever order the loop lists them."""
-        one, other = [self.computations[each] for each in loop.called_computation_ids]
-        return (one, other) if self._root(one).opcode == "tuple" else (other, one)
-
-    def _root(self, computation: HloComputation) -> HloInstruction:
-        return self._instructions[computation.id][computation.root_id]
+        one, other = [self._computations[each] for each in loop.called_computation_ids]
+        is_body = self._instructions[one.id][one.root_id].opcode == "tuple"
+        return (one, other) if is_body else (other, one)
 
     def _conjuncts(self, computation: HloComputation, number: int) -> list[HloInstruction]:
         """Returns the comparisons that are all true if a condition is."""
         instruction = self._instructions[computation.id][number]
-        if instruction.opcode == "and":
-            return [
-                each
-                for operand in instruction.operand_ids
-                for each in self._conjuncts(computation, operand)
-            ]
-        return [instruction]
+        if instruction.opcode != "and":
+            return [instruction]
+        return sum([self._conjuncts(computation, each) for each in instruction.operand_ids], [])
 
-    def _trips_of_comparison(
-        self,
-        outer: HloComputation,
-        loop: HloInstruction,
-        comparison: HloInstruction,
-        initial: Mapping[int, int],
-    ) -> int | None:
-        """Returns how often the body runs until a comparison is false; None if unknown."""
-        if comparison.opcode != "compare":
-            return None
-        body, condition = self._body_and_condition(loop)
-        left, right = [self._linear(condition, each) for each in comparison.operand_ids]
-        direction = comparison.comparison_direction
-        if left is None or right is None:
-            return None
-        if left.element is None or self._increment(body, left.element) == 0:
-            left, right, direction = right, left, _MIRRORED[direction]
-        step = None if left.element is None else self._increment(body, left.element)
-        start = self._initial_value(outer, loop, left, initial)
-        end = self._initial_value(outer, loop, right, initial)
-        if not step or start is None or end is None:
-            return None
-        if right.element is not None and self._increment(body, right.element) != 0:
-            return None
-        return _count(start, end, step, direction)
-
-    def _initial_value(
-        self, outer: HloComputation, loop: HloInstruction, value: Linear, initial: Mapping[int, int]
-    ) -> int | None:
-        """Returns a value before the first trip, None if it is no constant."""
-        if value.element is None:
-            return value.constant
-        start = self._element(outer, loop.operand_ids[0], value.element, initial)
-        return None if start is None else start + value.constant
-
-    def _increment(self, body: HloComputation, element: int) -> int | None:
-        """Returns what a trip adds to an element of the loop's tuple; None if no constant."""
-        root = self._root(body)
-        if root.opcode != "tuple":
-            return None
-        after = self._linear(body, root.operand_ids[element])
-        return after.constant if after is not None and after.element == element else None
-
-    def _invariants(
-        self, computation: HloComputation, loop: HloInstruction, initial: Mapping[int, int]
-    ) -> dict[int, int]:
-        """Returns {element: value} of the constants that the loop does not change."""
-        body, _ = self._body_and_condition(loop)
-        invariants = {}
-        for element in range(len(loop.shape.tuple_shapes)):
-            if self._increment(body, element) == 0:
-                value = self._element(computation, loop.operand_ids[0], element, initial)
-                if value is not None:
-                    invariants[element] = value
-        return invariants
-
-    def _element(
-        self, computation: HloComputation, number: int, element: int, initial: Mapping[int, int]
-    ) -> int | None:
-        """Returns the constant that an element of a tuple is, else None."""
+    def _value(self, computation: HloComputation, number: int, state: _Tuple | None) -> Any:
+        """Returns what an instruction computes: a `Linear`, a list for a tuple, None if unknown."""
         instruction = self._instructions[computation.id][number]
-        if instruction.opcode == "tuple":
-            value = self._linear(computation, instruction.operand_ids[element], initial)
-            return value.constant if value is not None and value.element is None else None
-        if instruction.opcode == "parameter":
-            return initial.get(element)
-        if instruction.opcode == "while":
-            start = self._element(computation, instruction.operand_ids[0], element, initial)
-            step = self._increment(self._body_and_condition(instruction)[0], element)
-            trips = self.trips.get(instruction.id)
-            if start is not None and step is not None and trips is not None:
-                return start + step * trips
-        return None
-
-    def _linear(
-        self, computation: HloComputation, number: int, initial: Mapping[int, int] | None = None
-    ) -> Linear | None:
-        """Returns an instruction's integer as a `Linear`, None if it is something else.
-
-        Args:
-          computation: that has the instruction.
-          number: its id.
-          initial: values of the parameter's elements; None leaves an element a variable.
-        """
-        instruction = self._instructions[computation.id][number]
-        if instruction.opcode == "constant":
+        opcode, operands = instruction.opcode, instruction.operand_ids
+        if opcode == "constant":
             value = _integer(instruction.literal)
             return None if value is None else Linear(None, value)
-        if instruction.opcode in _SAME_NUMBER:
-            return self._linear(computation, instruction.operand_ids[0], initial)
-        if instruction.opcode == "get-tuple-element":
-            return self._tuple_element(computation, instruction, initial)
-        if instruction.opcode in ("add", "subtract"):
-            left, right = [self._linear(computation, x, initial) for x in instruction.operand_ids]
-            return _sum(left, right, 1 if instruction.opcode == "add" else -1)
+        if opcode == "parameter":
+            return state
+        if opcode == "tuple":
+            return [self._value(computation, each, state) for each in operands]
+        if opcode == "get-tuple-element":
+            whole = self._value(computation, operands[0], state)
+            return whole[instruction.tuple_index] if isinstance(whole, list) else None
+        if opcode in _SAME_NUMBER:
+            return self._value(computation, operands[0], state)
+        if opcode in ("add", "subtract") and not instruction.shape.dimensions:
+            left, right = [self._value(computation, each, state) for each in operands]
+            return _sum(left, right, 1 if opcode == "add" else -1)
+        trips = self.trips.get(instruction.id)
+        if opcode == "while" and trips is not None:
+            start, steps = self._start(computation, instruction, state), self._steps(instruction)
+            return [
+                None if step is None else _sum(value, Linear(None, step * trips), 1)
+                for value, step in zip(start, steps)
+            ]
         return None
 
-    def _tuple_element(
-        self,
-        computation: HloComputation,
-        instruction: HloInstruction,
-        initial: Mapping[int, int] | None,
-    ) -> Linear | None:
-        source = self._instructions[computation.id][instruction.operand_ids[0]]
-        if source.opcode == "parameter" and initial is None:
-            return Linear(instruction.tuple_index, 0)
-        value = self._element(computation, source.id, instruction.tuple_index, initial or {})
-        return None if value is None else Linear(None, value)
+
+def _elements(loop: HloInstruction) -> _Tuple:
+    """Returns the elements of a loop's tuple, whatever they are."""
+    return [Linear(index, 0) for index in range(len(loop.shape.tuple_shapes))]
 
 
-#: Directions of comparisons whose sides are swapped.
-_MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
+def _at(value: Linear, start: _Tuple) -> int | None:
+    """Returns a number before the first trip, None if it is no constant."""
+    if value.element is None:
+        return value.constant
+    found = start[value.element]
+    is_constant = isinstance(found, Linear) and found.element is None
+    return found.constant + value.constant if is_constant else None
 
 
-def _count(start: int, end: int, step: int, direction: str) -> int | None:
-    """Returns how often a counter is compared true; None if for ever, or unknown."""
+def _count(gap: int, step: int, direction: str) -> int | None:
+    """Returns how often a gap, which grows by a step, compares true to 0; None if for ever."""
     if direction in ("GT", "GE"):
-        start, end, step = -start, -end, -step
-        direction = {"GT": "LT", "GE": "LE"}[direction]
+        gap, step, direction = -gap, -step, {"GT": "LT", "GE": "LE"}[direction]
     if direction == "LE":
-        end, direction = end + 1, "LT"
+        gap, direction = gap - 1, "LT"
     if direction == "LT":
-        if start >= end:
+        if gap >= 0:
             return 0
-        return -(-(end - start) // step) if step > 0 else None
-    if direction == "NE" and (end - start) % step == 0 and (end - start) // step >= 0:
-        return (end - start) // step
-    return None
+        return -(gap // step) if step > 0 else None
+    if direction == "NE" and gap == 0:
+        return 0
+    is_met = direction == "NE" and step != 0 and gap % step == 0 and -gap // step > 0
+    return -gap // step if is_met else None
 
 
-def _sum(left: Linear | None, right: Linear | None, sign: int) -> Linear | None:
-    if left is None or right is None:
+def _sum(left: Any, right: Any, sign: int) -> Linear | None:
+    """Returns the sum of two `Linear`s, or their difference; None if it is none."""
+    if not isinstance(left, Linear) or not isinstance(right, Linear):
         return None
     if right.element is None:
         return Linear(left.element, left.constant + sign * right.constant)

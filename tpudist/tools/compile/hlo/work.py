@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import Any, Iterable, Sequence
 
 from tpudist.tools.compile.hlo import messages
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import (
-        HloComputation,
-        HloInstruction,
-        HloModule,
-        HloShape,
-    )
+from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule, HloShape
 
 #: Opcodes with one FLOP for each element of the result.
 _ARITHMETIC = frozenset(
@@ -37,23 +30,14 @@ _BESIDE_THE_CORE = 1
 
 
 class Counter:
-    """Counts the FLOPs and bytes of a module's instructions, as if each ran once.
-
-    Args:
-      module: a `messages.Module` of a compiled program.
-    """
+    """Counts the FLOPs and bytes of a compiled module's instructions, as if each ran once."""
 
     def __init__(self, module: HloModule) -> None:
         self._computations = {each.id: each for each in module.computations}
         self._flops: dict[int, int] = {}
 
     def flops(self, instruction: HloInstruction, operands: Sequence[HloInstruction]) -> int:
-        """Returns the FLOPs of one instruction, with all that is fused into it.
-
-        Args:
-          instruction: the instruction.
-          operands: its operands.
-        """
+        """Returns the FLOPs of one instruction, with all that is fused into it."""
         if instruction.opcode == "convolution":
             return _convolution_flops(instruction, operands[0].shape, operands[1].shape)
         size = _elements(instruction.shape)
@@ -79,11 +63,9 @@ class Counter:
         return self._flops[number]
 
     def bytes(self, instruction: HloInstruction, operands: Sequence[HloInstruction]) -> int:
-        """Returns the bytes that one instruction reads from and writes to the device's memory.
+        """Returns the bytes that an instruction reads from and writes to the device's memory.
 
-        Args:
-          instruction: the instruction, of a computation that is not fused.
-          operands: its operands.
+        It is of a computation that is not fused.
         """
         if instruction.opcode in _NO_TRAFFIC or instruction.custom_call_target == "AllocateBuffer":
             return 0
@@ -181,9 +163,7 @@ def _convolution_flops(instruction: HloInstruction, image: HloShape, kernel: Hlo
 def _window_pairs(window: Any, output: int, source: int) -> int:
     """Counts the pairs of an output and a window position along one axis that hit an input.
 
-    Args:
-      window: a WindowDimension.
-      output, source: sizes of the result and of the input along the axis.
+    `output` and `source` are the sizes of the result and of the input along the axis.
     """
     base, stride = max(1, window.base_dilation), max(1, window.stride)
     last, total = (source - 1) * base, 0

@@ -59,11 +59,8 @@ _SAME_VALUE = ("Identity", "ReadVariableOp", "XlaSharding")
 def location(graph: tf.Graph, path: str, op: tf.Operation) -> str:
     """Returns "file:line" of the user's code that created an op, "" if no such code did.
 
-    It is the innermost frame outside of Python, its installed packages and tpudist.
-
-    Args:
-      graph: the FuncGraph of the step.
-      path, op: as :func:`all_ops.ops` yields them.
+    It is the innermost frame outside of Python, its installed packages and tpudist. The op
+    is one of the step's `graph`, with its path, as :func:`all_ops.ops` yields them.
     """
     known = getattr(graph, _LOCATIONS, None)
     if known is not None:
@@ -74,8 +71,7 @@ def location(graph: tf.Graph, path: str, op: tf.Operation) -> str:
 def creation_line(handle: tf.Tensor) -> str:
     """Returns "file:line" of the user's code that created a variable, "" if unknown.
 
-    Args:
-      handle: the resource tensor, eager or of a graph.
+    Its handle is the resource tensor, eager or of a graph.
     """
     frames = stored_once.creation_frames(handle)
     if frames or graphs.is_eager(handle):
@@ -86,9 +82,7 @@ def creation_line(handle: tf.Tensor) -> str:
 def error_line(error: BaseException) -> str:
     """Returns "file:line" of the user's code that raised an exception, "" if none did.
 
-    Args:
-      error: the exception. If AutoGraph converted the code, its lines are in the
-        message, each marked with a star.
+    If AutoGraph converted the code, its lines are in the message, each marked with a star.
     """
     frames: list[Any] = _AUTOGRAPH_LINE.findall(str(error)) or [
         (frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)
@@ -115,24 +109,16 @@ def _is_users(file: str) -> bool:
 
 
 def set_locations(graph: tf.Graph, locations: Mapping[str, str]) -> None:
-    """Sets the lines of the ops of an imported graph.
-
-    Args:
-      graph: a FuncGraph.
-      locations: {path of an op: "file:line"}.
-    """
+    """Sets the lines of the ops of an imported graph, as {path of an op: "file:line"}."""
     setattr(graph, _LOCATIONS, locations)
 
 
 def collectives(
     graph: tf.Graph, among: Iterable[tf.Operation] | None = None
 ) -> tuple[program.Collective, ...]:
-    """Returns a `program.Collective` for each collective of a graph, in its order.
+    """Returns a `program.Collective` for each collective of a graph, or among some of its ops.
 
     A collective in a loop counts once, one in a function once for each call.
-
-    Args:
-      graph, among: as for :func:`all_ops.ops`.
     """
     return tuple(
         program.Collective(
@@ -151,12 +137,8 @@ def shardings(
 ) -> tuple[program.Sharding, ...]:
     """Returns a `program.Sharding` for each annotation of a traced step, in its order.
 
-    There are none if a replica has one logical device.
-
-    Args:
-      step: a `tracing.Step`; its arguments are the first parameters of the
-        program, its variables the rest.
-      among: as for :func:`all_ops.ops`.
+    There are none if a replica has one logical device. The step's arguments are the first
+    parameters of the program, its variables the rest.
     """
     if step.partitions == 1:
         return ()

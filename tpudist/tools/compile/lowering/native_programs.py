@@ -28,18 +28,10 @@ _PASSING = ("Enter", "Identity", "Switch", "TPUReplicatedInput")
 
 
 def messages(graph: tf.Graph) -> list[dict[str, Any]]:
-    """Writes a message for each TPU program in a graph.
-
-    Args:
-      graph: a ``tf.Graph``; loops, branches and functions in it are searched
-        too.
-
-    Returns:
-      Messages for :func:`tpudist.tools.compile.lowering.step_message.step`.
+    """Writes a message for each TPU program in a graph, its loops, branches and functions.
 
     Raises:
-      CompileError: (a RuntimeError) there is no program, or an input of one has no
-        known shape.
+      CompileError: there is no program, or an input of one has no known shape.
     """
     programs: dict[tuple[Any, Any], list[Any]] = collections.OrderedDict()
     for _, op in all_ops.ops(graph):
@@ -60,12 +52,7 @@ def messages(graph: tf.Graph) -> list[dict[str, Any]]:
 
 
 class _Program:
-    """The ops of one program.
-
-    Args:
-      graph: the graph that they are in.
-      ops: all of them.
-    """
+    """The ops of one program, and the graph that they are in."""
 
     def __init__(self, graph: tf.Graph, ops: Sequence[tf.Operation]) -> None:
         self._graph = graph

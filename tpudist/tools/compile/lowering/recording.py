@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import collections
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Hashable, NamedTuple
+from typing import Any, Callable, Hashable, NamedTuple
 
 import tensorflow as tf
 
 from tpudist.errors import CompileError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.tools.compile.lowering import graph_ops, tracing
+from tpudist.tools.compile.program import Program
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.variables import stored_once
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.program import Program
 
 #: AutoGraph's name in the code that it writes, and the functions around a converted one.
 _AUTOGRAPH = "ag__"
@@ -76,11 +74,7 @@ class Recorder:
             each[:] = [entry for entry in each if getattr(entry, "__self__", None) is not self]
 
     def programs(self, lower: Callable[[tracing.Step], Program]) -> list[Recorded]:
-        """Lowers each function, once for each shape of its arguments.
-
-        Args:
-          lower: returns the `program.Program` of a `tracing.Step`.
-        """
+        """Lowers each function, once for each shape of its arguments."""
         return [_lowered(each, lower) for each in self._functions.values()]
 
     def _observe(self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
@@ -177,14 +171,9 @@ def _first_line(graph: tf.Graph) -> str:
 
 
 def zeros_of_replicas(extended: Any, results: Any) -> Any:
-    """Returns zeros of the dtypes and shapes of what a traced function returned.
+    """Returns zeros of the dtypes and shapes of what a function returned when it was traced.
 
     Context: cross-replica, eager or in a graph.
-
-    Args:
-      extended: the `VirtualExtended`.
-      results: what the function returned when it was traced; a nest whose tensors
-        are of another graph.
 
     Returns:
       The nest with distributed zeros of the same dtypes and shapes in place of

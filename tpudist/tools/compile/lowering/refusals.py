@@ -45,15 +45,9 @@ _OTHERWISE = "do it outside of the step, or with other ops"
 
 
 def refuse_unsupported(graph: tf.Graph) -> None:
-    """Refuses a step with ops that XLA cannot compile.
+    """Refuses a step with ops that XLA cannot compile, also in functions, branches and loops.
 
-    Args:
-      graph: the FuncGraph of the step; functions, branches and loops in it
-        are searched too.
-
-    Raises:
-      CompileError: (a RuntimeError) there are such ops; the error names each, with
-        the line of the user's code and what to do about it.
+    The error names each, with the line of the user's code and what to do about it.
     """
     lines = _lines(graph)
     if lines:
@@ -88,11 +82,8 @@ def _instead(kind: str) -> str:
 def tracing_error(graph: tf.Graph, error: Exception, call: Call) -> CompileError:
     """Returns the error for an exception that a step raised while it was traced.
 
-    Args:
-      graph: the FuncGraph of the step, as far as it was traced.
-      error: the exception. Ops before it that XLA cannot compile are named
-        too: often it is about their results, which have no shape.
-      call: a `tracing.Call`.
+    Ops before it that XLA cannot compile are named too: often the exception is about their
+    results, which have no shape. The graph is that of the step, as far as it was traced.
     """
     if isinstance(error, TypeError) and call.mismatch():
         return call.error()
@@ -117,9 +108,7 @@ def tracing_error(graph: tf.Graph, error: Exception, call: Call) -> CompileError
 def lowering_error(step: Step, error: Exception) -> CompileError:
     """Returns the error for an exception that TensorFlow raised while it lowered a step.
 
-    Args:
-      step: a `tracing.Step`.
-      error: the exception; if it names a node, the error names the node's line.
+    If the exception names a node, the error names the node's line.
     """
     graph, message = step.graph, str(getattr(error, "message", error)).strip()
     needed = _error_of_needed_value(step, message)
@@ -176,11 +165,7 @@ def _why_unsupported(op: tf.Operation) -> str:
 
 @functools.lru_cache(maxsize=None)
 def xla_kernels(kind: str) -> list[Any]:
-    """Returns XLA's kernels of a type of op in this TensorFlow.
-
-    Args:
-      kind: the type.
-    """
+    """Returns XLA's kernels of a type of op in this TensorFlow."""
     register_kernels()
     return [kernel for kernel in graphs.kernels_of(kind) if kernel.device_type == _DEVICE]
 
@@ -256,12 +241,7 @@ def needed_value_error(names: Iterable[str], location: str = "") -> CompileError
 
 
 def _error_of_needed_value(step: Step, message: str) -> CompileError | None:
-    """Returns the error for a message about a missing value, None for another message.
-
-    Args:
-      step: a `tracing.Step`.
-      message: of TensorFlow.
-    """
+    """Returns the error for TensorFlow's message about a missing value, None for another one."""
     match = _NO_CONSTANT.search(message)
     if not match:
         return None
@@ -278,12 +258,7 @@ def _error_of_needed_value(step: Step, message: str) -> CompileError | None:
 
 
 def line_of_need(step: Step, names: Iterable[str]) -> str:
-    """Returns the line of the op that needs the values of some inputs, "" if unknown.
-
-    Args:
-      step: a `tracing.Step`.
-      names: of the inputs, as for :func:`needed_value_error`.
-    """
+    """Returns the line of the op that needs the values of some inputs, "" if unknown."""
     ops = dict(all_ops.ops(step.graph))
     for path, op in ops.items():
         for number in _CONSTANT_INPUTS.get(op.type, ()):

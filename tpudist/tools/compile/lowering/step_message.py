@@ -63,11 +63,8 @@ _TAIL = 2000
 def message(step: tracing.Step) -> dict[str, Any]:
     """Writes a traced step as a dict of JSON types, which :func:`step` reads.
 
-    Args:
-      step: a `tracing.Step`.
-
     Raises:
-      CompileError: (a RuntimeError) it uses a resource that is no variable.
+      CompileError: it uses a resource that is no variable.
     """
     graph = step.graph
     return message_of_ops(
@@ -88,11 +85,10 @@ def message_of_ops(
     """Writes a step that is a part of its graph, as :func:`message`.
 
     Args:
-      step: a `tracing.Step`; its graph may have other ops too.
       definition: the ``GraphDef`` of the step alone.
-      inputs: its inputs, as :func:`input_entry` returns them.
+      inputs: as :func:`input_entry` returns them.
       control: names of the ops that run even if no output needs them.
-      among: the ops of the step; None for all.
+      among: the ops of the step; None for all of its graph.
     """
     return {
         "format": FORMAT,
@@ -135,7 +131,7 @@ def input_entry(
       location: "file:line" that created a variable.
 
     Raises:
-      CompileError: (a RuntimeError) the shape is unknown.
+      CompileError: the shape is unknown.
     """
     name = name or tensor.op.name
     if shape is None or not shape.is_fully_defined():
@@ -165,12 +161,9 @@ def _input(entry: tracing.Input) -> dict[str, Any]:
 
 
 def step(message: dict[str, Any]) -> tracing.Step:
-    """Reads the step of a message, as if it had been traced here.
+    """Reads the step of a message, also of a copy through JSON, as if it had been traced here.
 
     Context: eager.
-
-    Args:
-      message: what :func:`message` returned, possibly a copy through JSON.
     """
     definition = tf.compat.v1.GraphDef.FromString(base64.b64decode(message["graph"]))
     _rewrite(
@@ -216,11 +209,9 @@ def _placeholder(entry: dict[str, Any]) -> tf.Tensor:
 
 
 def _rewrite(definition: Any, replicas: int, removed: Iterable[str]) -> None:
-    """Rewrites a ``GraphDef`` in place, so that XLA for the CPU can lower it.
+    """Rewrites a ``GraphDef`` and its functions in place, so that XLA for the CPU can lower it.
 
     Args:
-      definition: the graph and the functions that it calls.
-      replicas: number of replicas.
       removed: names of the nodes that stand for the step's inputs.
     """
     keys = iter(range(1, 1 << 30))
@@ -262,8 +253,6 @@ def _rewritten(nodes: Iterable[Any], replicas: int, keys: Iterator[int], suffix:
     """Rewrites nodes in place; returns them with the constants that they need.
 
     Args:
-      nodes: ``NodeDef`` messages.
-      replicas: number of replicas.
       keys: a key for each collective.
       suffix: of the name of a constant's output.
     """
@@ -310,18 +299,11 @@ def _make_collective(node: Any, suffix: str) -> None:
 
 
 def lower(message: dict[str, Any], python: str | None = None) -> program.Program:
-    """Lowers the step of a message, in another environment.
-
-    Args:
-      message: what :func:`message` returned.
-      python: path of that environment's Python; None for this environment.
-
-    Returns:
-      The `program.Program`.
+    """Lowers the step of a message with the Python of another environment; with this one if None.
 
     Raises:
-      CompileError: (a RuntimeError) the step cannot be lowered, or there is no
-        such Python, or its TensorFlow is too old.
+      CompileError: the step cannot be lowered, or there is no such Python, or its TensorFlow
+        is too old.
     """
     lowered = _lowered_here(message) if python is None else _lowered_by(python, message)
     lines = {each["name"]: each["location"] for each in message["inputs"]}
@@ -379,11 +361,9 @@ def _run_python(python: str, source: str, target: str) -> str:
 
 
 def answer(source: str, target: str) -> None:
-    """Lowers the step in a file; runs in the other environment.
+    """Lowers the step in a file of JSON, and writes the program, or the error, to another one.
 
-    Args:
-      source: path of a JSON file with the message.
-      target: path of the JSON file to write: the program, or the error.
+    Runs in the other environment.
     """
     with open(source) as file:
         message = json.load(file)

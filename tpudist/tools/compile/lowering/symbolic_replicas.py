@@ -40,11 +40,7 @@ def replica_id() -> tf.Tensor:
 
 
 class Sums:
-    """The collectives of a trace, which are built on sums over replicas.
-
-    Args:
-      count: number of replicas.
-    """
+    """The collectives of a trace, which are built on sums over replicas."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -53,18 +49,12 @@ class Sums:
     def reduce(self, reduce_op: Any, value: Any) -> tf.Tensor:
         """Sums or averages a value of this replica over all replicas.
 
+        An ``IndexedSlices`` becomes dense first, as in TensorFlow's TPU strategy.
+
         Context: cross-replica, while one replica is traced.
 
-        Args:
-          reduce_op: ``tf.distribute.ReduceOp.SUM`` or ``MEAN``.
-          value: a tensor, variable or ``IndexedSlices``; the latter becomes
-            dense first, as in TensorFlow's TPU strategy.
-
-        Returns:
-          A tensor.
-
         Raises:
-          CollectiveError: (a ValueError) no TPU adds values of its dtype.
+          CollectiveError: no TPU adds values of its dtype.
         """
         value = tf.convert_to_tensor(value)
         if reduce_op != tf.distribute.ReduceOp.MEAN:
@@ -74,12 +64,9 @@ class Sums:
         return self._sum(value * tf.cast(1.0 / self._count, value.dtype))
 
     def reduce_along(self, reduce_op: Any, value: tf.Tensor, axis: Any) -> tf.Tensor:
-        """Sums or averages a value over all replicas and along an axis.
+        """Sums or averages a value over all replicas and along an axis, or several.
 
-        Args:
-          reduce_op: SUM or MEAN, which divides by the number of examples.
-          value: a tensor.
-          axis: the batch dimension, an integer or several.
+        MEAN divides by the number of examples.
         """
         total = self._sum(tf.reduce_sum(value, axis=axis))
         if reduce_op != tf.distribute.ReduceOp.MEAN:
@@ -89,12 +76,7 @@ class Sums:
         return total / tf.cast(self._sum(count), total.dtype)
 
     def gather(self, value: tf.Tensor, axis: int) -> tf.Tensor:
-        """Concatenates the replicas' values along an axis.
-
-        Args:
-          value: a tensor of known shape.
-          axis: an integer.
-        """
+        """Concatenates the replicas' values, of known shapes, along an axis."""
         if self._count == 1:
             return value
         axis = axis % value.shape.rank
@@ -141,14 +123,7 @@ class Sums:
 def symbolic(strategy: Any) -> Iterator[SymbolicExtended]:
     """Makes one symbolic replica stand for all replicas of a strategy, inside the block.
 
-    Args:
-      strategy: a strategy on the virtual TPU.
-
-    Yields:
-      The strategy's extended object.
-
-    Raises:
-      ArgumentError: (a ValueError) the strategy is on a real TPU.
+    Yields the strategy's extended object; a strategy on a real TPU raises an ArgumentError.
     """
     extended = strategy.extended
     kind = type(extended)
@@ -169,11 +144,7 @@ def symbolic(strategy: Any) -> Iterator[SymbolicExtended]:
 
 
 class SymbolicExtended(VirtualExtended):
-    """The ``StrategyExtended`` of one trace that stands for all replicas.
-
-    Attributes:
-      sums: the `Sums` of the trace.
-    """
+    """The ``StrategyExtended`` of one trace that stands for all replicas; `sums` are its own."""
 
     splits_variables = False
     annotates_with_ops = True

@@ -11,7 +11,7 @@ of a stand-in is refused.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -19,21 +19,15 @@ from tpudist.errors import CompileError
 from tpudist.tfcompat import distributed, functions, graphs, versions
 from tpudist.tools.compile import program
 from tpudist.tools.compile.hlo import messages, normal_form
+from tpudist.tools.compile.hlo.messages import HloModule
 from tpudist.tools.compile.lowering import graph_ops, refusals
+from tpudist.tools.compile.lowering.tracing import Input, Step
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import all_ops
 
-if TYPE_CHECKING:
-    from tpudist.tools.compile.hlo.messages import HloModule
-    from tpudist.tools.compile.lowering.tracing import Input, Step
-
 
 def require() -> None:
-    """Refuses a release that cannot lower to HLO.
-
-    Raises:
-      CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
-    """
+    """Refuses TensorFlow 2.4 and older, which cannot lower to HLO."""
     if not versions.LOWERS_TO_HLO:
         raise CompileError(
             "TensorFlow %s" % versions.TF,
@@ -48,12 +42,8 @@ def lower(step: Step) -> program.Program:
 
     Context: eager or graph; the step is not traced again.
 
-    Args:
-      step: a `tracing.Step`.
-
     Raises:
-      CompileError: (a RuntimeError) XLA cannot compile an op of it, or this
-        release of TensorFlow cannot lower to HLO.
+      CompileError: XLA cannot compile an op of it, or this release cannot lower to HLO.
     """
     require()
     refusals.refuse_unsupported(step.graph)
@@ -141,15 +131,7 @@ def check_entry(
     """Refuses a program whose entry computation lacks parameters of the step.
 
     A TensorFlow that lowers with stand-in values compiles those in that XLA needs as
-    constants, and their parameters are gone.
-
-    Args:
-      module: a `messages.Module`.
-      parameters: `program.Parameter` records, in order.
-      step: the `tracing.Step`, for the line in the error; or None.
-
-    Raises:
-      CompileError: (a RuntimeError) parameters are missing.
+    constants, and their parameters are gone. The step gives the line in the error.
     """
     entry = sorted(
         (each.parameter_number, messages.element(each.shape).name, tuple(each.shape.dimensions))
@@ -265,9 +247,6 @@ def stand_in_variable(shape: tf.TensorShape, dtype: tf.DType) -> tf.Variable:
     """Creates a stand-in: uninitialized memory if it is floating-point, else zeros.
 
     Context: eager.
-
-    Args:
-      shape, dtype: of the variable.
     """
     if dtype.is_floating:
         value = tf.raw_ops.Empty(shape=shape, dtype=dtype, init=False)

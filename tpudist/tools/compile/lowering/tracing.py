@@ -21,35 +21,21 @@ _PLAIN = (bool, int, float, str)
 
 
 class Input(NamedTuple):
-    """An input of a traced step.
+    """An input of a traced step."""
 
-    Args:
-      name: of the argument or variable, "" if unknown.
-      placeholder: the tensor in the step's graph.
-      outer: the tensor that the trace captured; None for an argument.
-    """
-
-    name: str
-    placeholder: tf.Tensor
-    outer: tf.Tensor | None
+    name: str  # of the argument or variable, "" if unknown
+    placeholder: tf.Tensor  # the tensor in the step's graph
+    outer: tf.Tensor | None  # the tensor that the trace captured; None for an argument
 
 
 class Step(NamedTuple):
-    """A traced step.
+    """A traced step."""
 
-    Args:
-      graph: a finished FuncGraph.
-      inputs: `Input` records.
-      outputs: (name, tensor) of each output.
-      replicas: how many run it.
-      partitions: logical devices of each.
-    """
-
-    graph: tf.Graph
+    graph: tf.Graph  # a finished FuncGraph
     inputs: list[Input]
-    outputs: list[tuple[str, tf.Tensor]]
-    replicas: int
-    partitions: int
+    outputs: list[tuple[str, tf.Tensor]]  # (name, tensor) of each output
+    replicas: int  # how many run it
+    partitions: int  # logical devices of each
 
 
 class Traced(NamedTuple):
@@ -88,7 +74,7 @@ def trace(
         component; everything else is passed to `fn` as it is.
 
     Raises:
-      CompileError: (a RuntimeError) an argument has an unknown shape, or `fn` raised.
+      CompileError: an argument has an unknown shape, or `fn` raised.
     """
     converted = graphs.converted(fn)
     trace_ = _StepTrace()
@@ -233,12 +219,7 @@ def _captured_name(outer: tf.Tensor, by_handle: Any) -> str:
 
 
 class Call:
-    """A call of a step, as error messages show it.
-
-    Args:
-      fn: the step, or a ``tf.function`` of it.
-      args, kwargs: with placeholders in place of tensors.
-    """
+    """A call of a step with placeholders in place of tensors, as error messages show it."""
 
     def __init__(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -287,12 +268,7 @@ class Call:
 
 
 def argument_names(fn: Callable[..., Any], args: Sequence[Any]) -> list[str]:
-    """Returns the names of a step's positional arguments.
-
-    Args:
-      fn: the step, or a ``tf.function`` of it.
-      args: a sequence.
-    """
+    """Returns the names of a step's positional arguments."""
     names = ["argument_%d" % i for i in range(len(args))]
     try:
         parameters = list(inspect.signature(_python_function(fn)).parameters.values())

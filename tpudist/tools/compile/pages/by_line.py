@@ -3,47 +3,32 @@
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
-if TYPE_CHECKING:
-    from tpudist.tools.compile.report import Buffer, Hot, Report
+from tpudist.tools.compile.report import Buffer, Hot, Report
 
 #: Labels where the line, the layer or the op is not known.
 NO_LINE, NO_LAYER, NO_OP = "(no line of the user's)", "(no layer)", "(the compiler's own)"
 
 
 class Node(NamedTuple):
-    """One node of the cost tree: a line, a layer, an instruction or an op.
+    """One node of the cost tree: a line, a layer, an instruction or an op."""
 
-    Args:
-      label: the text to show.
-      instruction: the instruction's name, of an op that is all of one; else "".
-      share: of all cycles, 0 to 1.
-      ops: how many ops the node has.
-      flops, bytes: of all of its ops together.
-      bound: of an op, see `report.Hot`; "" of others.
-      below: `Node` records, the most expensive first.
-    """
-
-    label: str
-    instruction: str
-    share: float
-    ops: int
+    label: str  # the text to show
+    instruction: str  # the instruction's name, of an op that is all of one; else ""
+    share: float  # of all cycles, 0 to 1
+    ops: int  # how many ops the node has
+    # of all of its ops together
     flops: float
     bytes: float
-    bound: str
-    below: tuple[Node, ...]
+    bound: str  # of an op, see `report.Hot`; "" of others
+    below: tuple[Node, ...]  # `Node` records, the most expensive first
 
 
 def costs(report: Report) -> list[Node]:
     """Returns the cost tree: lines, their layers, their instructions, their ops.
 
-    Args:
-      report: a `report.Report`.
-
-    Returns:
-      A `Node` for each line, the most expensive first. An instruction with a
-      single op is a leaf.
+    The most expensive comes first. An instruction with a single op is a leaf.
     """
     return _grouped(
         [
@@ -93,12 +78,9 @@ def _most_expensive_first(node: Node) -> tuple[float, float, float, str]:
 def peak_memory(report: Report) -> list[tuple[str, int, list[Buffer]]]:
     """Groups the arrays that are live at the peak of memory by the lines that made them.
 
-    Args:
-      report: a `report.Report`.
-
     Returns:
-      A list of (line, bytes of its arrays together, `report.Buffer` records), the
-      line with the most bytes first.
+      A list of (line, bytes of its arrays together, the arrays), the line with the most
+      bytes first.
     """
     by_line: dict[str, list[Buffer]] = collections.OrderedDict()
     for each in report.alive:

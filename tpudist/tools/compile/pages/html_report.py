@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import Any, Sequence
 
 from tpudist.tools import html_page
 from tpudist.tools.compile.pages import by_line, terminal, units
+from tpudist.tools.compile.report import Report
 from tpudist.tools.html_page import safe
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.report import Report
 
 _STYLE = """\
 body { max-width: 60rem; }
@@ -34,13 +32,17 @@ _MEMORY_PARTS = (
 
 _WIDTH, _HEIGHT = 800, 160
 
+_OF_SHARES = (
+    '<p class="small">Shares are of the compiler\'s estimate of cycles, as often as loops run: it '
+    "ranks, and is no time. A fused instruction is shared out among its ops; compute, memory and "
+    "network are what takes longest at the chip's peaks.</p>"
+)
+
 
 def page(report: Report, *more: Report) -> str:
     """Returns the text of the page; everything that comes from the program is escaped.
 
-    Args:
-      report: a `report.Report`.
-      *more: further reports, one below the other.
+    Further reports stand one below the other.
     """
     parts = _sections(report)
     for each in more:
@@ -54,9 +56,10 @@ def _sections(report: Report) -> list[str]:
         _memory(report),
         _memory_over_time(report),
         _cost(report),
-        _arguments(report),
-        _collectives(report),
-        _splits(report),
+        _table("Arguments", report.arguments),
+        _table("Collectives asked for", report.requested),
+        _table("Collectives compiled", report.optimized),
+        _table("Logical devices", report.splits),
         _notes(report),
         '<p class="small">%s</p>' % safe(terminal.versions(report)),
     ]
@@ -65,14 +68,10 @@ def _sections(report: Report) -> list[str]:
 def _failure(report: Report) -> str:
     if not report.failure:
         return ""
-    rows = [
-        (units.size(each.bytes), each.shape, each.location, each.op_name)
-        for each in report.failure.largest
-    ]
     return "<pre>%s</pre>\n<p>%s</p>\n%s" % (
         safe(report.failure.message),
         safe("Instead: " + report.failure.instead),
-        _table("Largest arrays, before optimization", ("", "shape", "line", "op"), rows),
+        _table("Largest arrays, before optimization", report.failure.largest),
     )
 
 
@@ -154,131 +153,62 @@ def _peak_memory(report: Report) -> str:
     whole = sum(each.bytes for each in report.alive)
     lines = []
     for line, size, arrays in by_line.peak_memory(report):
-        rows = "".join(
-            '<div class="op"><span class="share">%s</span> %s <span class="much">%s</span></div>\n'
-            % (units.size(each.bytes), safe(each.shape), safe(each.op_name))
-            for each in arrays
-        )
-        lines.append(
-            '<details><summary><span class="share">%s</span> %s <span class="much">%d '
-            'array%s</span><div class="bar" style="width:%.2f%%"></div></summary>\n%s</details>\n'
-            % (
-                units.size(size),
-                safe(line),
-                len(arrays),
-                "s" * (len(arrays) != 1),
-                100 * size / whole,
-                rows,
-            )
-        )
+        below = "".join(_entry(units.size(each.bytes), each.shape, each.op_name) for each in arrays)
+        count = "%d array%s" % (len(arrays), "s" * (len(arrays) != 1))
+        lines.append(_entry(units.size(size), line, count, size / whole, below))
     return "<h2>Held at the peak</h2>\n%s" % "".join(lines)
 
 
 def _cost(report: Report) -> str:
-    cost = report.cost
-    if not cost:
+    """Formats what a step costs; a line opens to show its layers, instructions and ops."""
+    if not report.cost:
         return ""
-    work = "<h2>Work</h2>\n" + "".join("<p>%s</p>" % safe(line) for line in terminal.work(cost))
-    loops = [
-        ("?" if each.trips is None else each.trips, each.times, each.location, each.op_name)
-        for each in cost.loops
-    ]
-    table = _table("Loops", ("rounds", "times a step", "line", "op"), loops)
-    return work + table + _cost_tree(by_line.costs(report))
-
-
-def _cost_tree(nodes: Iterable[by_line.Node]) -> str:
-    """Lists the lines; each opens to show its layers, instructions and ops, without a script."""
-    if not nodes:
-        return ""
-    return (
-        '<h2>Where it is hot</h2>\n%s\n<p class="small">Shares are of the compiler\'s '
-        "estimate of cycles, as often as loops run: it ranks, and is no time. A fused "
-        "instruction is shared out among its ops; compute, memory and network are what "
-        "takes longest at the chip's peaks.</p>" % "".join(map(_node, nodes))
-    )
+    parts = ["<h2>Work</h2>", *("<p>%s</p>" % safe(line) for line in terminal.work(report.cost))]
+    parts.append(_table("Loops", report.cost.loops))
+    nodes = by_line.costs(report)
+    if nodes:
+        parts += ["<h2>Where it is hot</h2>", *map(_node, nodes), _OF_SHARES]
+    return "\n".join(parts)
 
 
 def _node(node: by_line.Node) -> str:
-    text = '<span class="share">%.1f %%</span> %s <span class="much">%s%sFLOP, %s%s</span>' % (
-        100 * node.share,
-        safe(node.label),
-        safe(node.instruction + ", " if node.instruction else ""),
-        units.amount(node.flops),
-        units.size(node.bytes),
-        ", " + node.bound if node.bound else "",
-    )
-    bar = '<div class="bar" style="width:%.2f%%"></div>' % (100 * node.share)
-    if not node.below:
-        return '<div class="op">%s%s</div>\n' % (text, bar)
-    return "<details><summary>%s%s</summary>\n%s</details>\n" % (
-        text,
-        bar,
-        "".join(map(_node, node.below)),
-    )
+    much = [node.instruction, units.amount(node.flops) + "FLOP", units.size(node.bytes), node.bound]
+    below = "".join(map(_node, node.below))
+    share = "%.1f %%" % (100 * node.share)
+    return _entry(share, node.label, ", ".join(filter(None, much)), node.share, below)
 
 
-def _arguments(report: Report) -> str:
-    rows = [
-        (
-            units.size(each.bytes),
-            each.name,
-            each.kind,
-            units.array(each.dtype, each.shape),
-            units.array(each.dtype, each.device_shape),
-            units.size(each.unpadded),
-            each.location,
-        )
-        for each in report.arguments
-    ]
-    return _table(
-        "Arguments",
-        ("on a device", "name", "kind", "of a replica", "of a device", "without padding", "line"),
-        rows,
-    )
+def _entry(figure: str, label: str, much: str, bar: float | None = None, below: str = "") -> str:
+    """Formats a line of a tree, which opens, without a script, to show the HTML `below`.
 
-
-def _collectives(report: Report) -> str:
-    rows = [
-        (each.count, each.kind, units.size(each.bytes), stage, ", ".join(each.locations))
-        for stage, groups in (("asked for", report.requested), ("compiled", report.optimized))
-        for each in groups
-    ]
-    return _table("Collectives", ("", "kind", "bytes a device", "", "lines"), rows)
-
-
-def _splits(report: Report) -> str:
-    rows = [
-        (
-            "",
-            each.name,
-            each.description,
-            list(each.global_shape),
-            list(each.per_device_shape),
-            each.location,
-        )
-        for each in report.splits
-    ]
-    return _table(
-        "Logical devices", ("", "tensor", "annotation", "whole", "of a device", "line"), rows
-    )
+    Before its label is a figure, behind it what else is known, and a bar of length 0 to 1.
+    """
+    words = figure, safe(label), safe(much)
+    text = '<span class="share">%s</span> %s <span class="much">%s</span>' % words
+    if bar is not None:
+        text += '<div class="bar" style="width:%.2f%%"></div>' % (100 * bar)
+    if not below:
+        return '<div class="op">%s</div>\n' % text
+    return "<details><summary>%s</summary>\n%s</details>\n" % (text, below)
 
 
 def _notes(report: Report) -> str:
     return "<ul>%s</ul>" % "".join("<li>%s</li>" % safe(each) for each in report.warnings)
 
 
-def _table(title: str, headings: Iterable[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Formats a table whose first column holds numbers; "" if it has no rows."""
-    if not rows:
+def _table(title: str, records: Sequence[Any]) -> str:
+    """Formats records of one kind as a table of their fields; "" if there are none."""
+    if not records:
         return ""
-    body = "\n".join(
-        '<tr><td class="number">%s</td>%s</tr>'
-        % (safe(row[0]), "".join("<td>%s</td>" % safe(cell) for cell in row[1:]))
-        for row in rows
-    )
-    return "<h2>%s</h2>\n<table>\n<tr>%s</tr>\n%s\n</table>" % (
-        title,
-        "".join("<th>%s</th>" % safe(cell) for cell in headings),
-        body,
-    )
+    rows = [[_cell(*pair) for pair in each._asdict().items()] for each in records]
+    headings = [name.replace("_", " ") for name in records[0]._fields]
+    return "<h2>%s</h2>\n%s" % (title, html_page.table(headings, rows))
+
+
+def _cell(name: str, value: Any) -> str:
+    """Formats a field of a record."""
+    if name in ("bytes", "unpadded"):
+        return units.size(value)
+    if name == "trips" and value is None:
+        return "?"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

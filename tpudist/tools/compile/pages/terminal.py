@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from tpudist.tools.compile.pages import by_line, units
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.report import Collectives, Cost, Memory, Report
+from tpudist.tools.compile.report import Collectives, Cost, Memory, Report
 
 #: How many arguments and lines, and layers of a line, are shown.
 _SHOWN, _LAYERS = 5, 3
@@ -17,14 +15,7 @@ _BAR, _HEADING = 30, 10
 
 
 def text(report: Report) -> str:
-    """Formats a report to be read at a glance.
-
-    Args:
-      report: a `report.Report`.
-
-    Returns:
-      Lines, with a newline at the end.
-    """
+    """Formats a report to be read at a glance, as lines with a newline at the end."""
     lines = [verdict(report)]
     for heading, rows in _sections(report):
         lines += [
@@ -43,11 +34,7 @@ _FAILURES = {
 
 
 def verdict(report: Report) -> str:
-    """Formats the first line: whether the program compiles, and for what.
-
-    Args:
-      report: a `report.Report`.
-    """
+    """Formats the first line: whether the program compiles, and for what."""
     target = report.target
     line = "%s: %s%s, %d replica%s" % (
         _FAILURES[report.failure.kind] if report.failure else "compiles",
@@ -75,11 +62,7 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
         yield (
             "largest",
             [
-                "%-10s %s"
-                % (
-                    units.size(each.bytes),
-                    "  ".join(filter(None, (each.shape, each.location, each.op_name))),
-                )
+                _row(each.bytes, each.shape, each.location, each.op_name)
                 for each in report.failure.largest[:_SHOWN]
             ],
         )
@@ -131,28 +114,23 @@ def _memory(memory: Memory, limit: int) -> list[str]:
     ]
 
 
+def _row(size: float, *words: str) -> str:
+    return "%-10s %s" % (units.size(size), "  ".join(filter(None, words)))
+
+
 def _arguments(report: Report) -> list[str]:
-    shown = report.arguments[:_SHOWN]
+    shown, rest = report.arguments[:_SHOWN], report.arguments[_SHOWN:]
     rows = [
-        "%-10s %s"
-        % (
-            units.size(each.bytes),
-            "  ".join(
-                filter(
-                    None,
-                    (
-                        units.array(each.dtype, each.device_shape),
-                        "%s %s" % (each.kind, each.name),
-                        each.location,
-                    ),
-                )
-            ),
+        _row(
+            each.bytes,
+            units.array(each.dtype, each.device_shape),
+            "%s %s" % (each.kind, each.name),
+            each.location,
         )
         for each in shown
     ]
-    rest = report.arguments[len(shown) :]
     if rest:
-        rows.append("%-10s %d more" % (units.size(sum(each.bytes for each in rest)), len(rest)))
+        rows.append(_row(sum(each.bytes for each in rest), "%d more" % len(rest)))
     return rows
 
 
@@ -161,9 +139,7 @@ def _peak_memory(report: Report) -> list[str]:
     rows = []
     for line, size, arrays in by_line.peak_memory(report)[:_LAYERS]:
         rest = " and %d more" % (len(arrays) - 1) if len(arrays) > 1 else ""
-        rows.append(
-            "%-10s %s  %s %s%s" % (units.size(size), line, arrays[0].shape, arrays[0].op_name, rest)
-        )
+        rows.append(_row(size, line, "%s %s%s" % (arrays[0].shape, arrays[0].op_name, rest)))
     return rows
 
 
@@ -188,11 +164,7 @@ def _ops(node: by_line.Node) -> str:
 
 
 def work(cost: Cost) -> list[str]:
-    """Formats what a step costs, as lines of text; "unknown" where the compiler does not say.
-
-    Args:
-      cost: a `report.Cost`.
-    """
+    """Formats what a step costs, as lines of text; "unknown" where the compiler does not say."""
     flops = "unknown " if cost.flops is None else units.amount(cost.flops)
     accessed = "unknown" if cost.bytes_accessed is None else units.size(cost.bytes_accessed)
     rows = ["%sFLOP and %s of memory traffic a step on a device" % (flops, accessed)]
@@ -210,27 +182,13 @@ def _collectives(group: Collectives) -> str:
 
 
 def versions(report: Report) -> str:
-    """Formats which releases compiled the program, and how long that took.
-
-    Args:
-      report: a `report.Report`.
-    """
+    """Formats which releases compiled the program, and how long that took."""
     used, effort = report.versions, report.effort
     library = "libtpu %s" % used.libtpu + (" (PJRT %s)" % used.pjrt if used.pjrt else "")
-    took = (
-        ["kept from before"]
-        if effort.cached
-        else [
-            "%.1f s" % effort.seconds if effort.seconds else "",
-            units.size(effort.peak_bytes) if effort.peak_bytes else "",
-        ]
-    )
-    return "; ".join(
-        filter(
-            None,
-            [
-                "%s, TensorFlow %s, tpudist %s" % (library, used.tensorflow, used.tpudist),
-                ", ".join(filter(None, took)),
-            ],
-        )
-    )
+    took = [
+        "%.1f s" % effort.seconds if effort.seconds else "",
+        units.size(effort.peak_bytes) if effort.peak_bytes else "",
+    ]
+    told = "kept from before" if effort.cached else ", ".join(filter(None, took))
+    releases = "%s, TensorFlow %s, tpudist %s" % (library, used.tensorflow, used.tpudist)
+    return "; ".join(filter(None, [releases, told]))

@@ -12,23 +12,12 @@ _DECIMAL = ("", "k", "M", "G", "T", "P")
 
 
 def size(count: float) -> str:
-    """Formats a number of bytes, such as ``"15.7 GiB"``.
-
-    Args:
-      count: of bytes.
-    """
+    """Formats a number of bytes, such as ``"15.7 GiB"``."""
     return _scaled(count, 1024, _BINARY)
 
 
 def parsed(text: str) -> int:
-    """Returns the bytes that a text such as ``14GiB`` or ``512`` means.
-
-    Args:
-      text: a number, of bytes or with a unit.
-
-    Raises:
-      ValueError: the text is no size.
-    """
+    """Returns the bytes that a text such as ``14GiB`` or ``512`` means, or raises a ValueError."""
     match = _SIZE.match(text)
     if not match:
         raise ValueError(text)
@@ -38,11 +27,7 @@ def parsed(text: str) -> int:
 
 
 def amount(count: float) -> str:
-    """Formats a plain number with a decimal prefix, such as ``"3.01 G"`` of FLOPs.
-
-    Args:
-      count: a number.
-    """
+    """Formats a plain number with a decimal prefix, such as ``"3.01 G"`` of FLOPs."""
     return _scaled(count, 1000, _DECIMAL)
 
 
@@ -56,10 +41,5 @@ def _scaled(count: float, step: int, units: Sequence[str]) -> str:
 
 
 def array(dtype: str, shape: Sequence[int]) -> str:
-    """Formats the type of an array, such as ``"float32[8,128]"``.
-
-    Args:
-      dtype: its name.
-      shape: a tuple of ints.
-    """
+    """Formats the type of an array, such as ``"float32[8,128]"``."""
     return "%s[%s]" % (dtype, ",".join(map(str, shape)))

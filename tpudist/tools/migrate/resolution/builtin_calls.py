@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.resolution import members, tensorflow_names
-from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
+from tpudist.tools.migrate.resolution.module import Module
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.fixed_point import Values
-    from tpudist.tools.migrate.resolution.module import Module
 
 #: Functions that may give back what they are given, or something that is kept elsewhere.
 _GIVING_BACK = frozenset("eval getattr globals locals max min next super type vars".split())
@@ -43,9 +42,7 @@ def result(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> A
 def imported(call: ast.Call, above: bool = False) -> Values:
     """The values of ``importlib.import_module("tensorflow.a")`` and its kin.
 
-    Args:
-      call: the call.
-      above: whether it gives the package that a module is in, as ``__import__`` does.
+    ``__import__`` gives the package that a module is in, which is `above` it.
     """
     name = text(call.args[0]) if call.args else None
     name = name.split(".")[0] if name and above else name

@@ -21,11 +21,7 @@ _CALLED = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]+)\W*\(")
 
 
 class CodeBase:
-    """The files, and what is found by reading one of them.
-
-    Args:
-      paths: files and folders.
-      exclude: patterns of what is left out.
+    """The files below some paths but for patterns, and what is found by reading one of them.
 
     Attributes:
       files: the paths of all files.
@@ -35,9 +31,9 @@ class CodeBase:
     """
 
     def __init__(self, paths: Iterable[str], exclude: Sequence[str] = ()) -> None:
-        self._roots = [
+        self._roots = tuple(
             path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths
-        ]
+        )
         self.files, self.passed_over = source_files.find(paths, exclude)
         self.bytes: dict[str, bytes] = {}
         self.unreadable: dict[str, OSError] = {}
@@ -50,9 +46,6 @@ class CodeBase:
         self._modules: dict[str, Module | None] = {}
         self._called: dict[str, set[bytes]] = {}
         self._paths = {os.path.abspath(path): path for path in self.bytes}
-        self._parts = {part for path in self._paths for part in path.split(os.sep)}
-        self._module_files: dict[tuple[str, int, str], str | None] = {}
-        self._outside_files: dict[tuple[str, int, str], str | None] = {}
 
     @functools.cached_property
     def imports(self) -> dict[str, set[str]]:
@@ -103,12 +96,7 @@ class CodeBase:
         return list(found)
 
     def source(self, path: str) -> sources.Source:
-        """The source of a file.
-
-        Raises:
-          OSError: a file outside of the code base cannot be read.
-          ValueError, SyntaxError, ...: any of `sources.UNREADABLE`.
-        """
+        """The source of a file; raises one of `sources.UNREADABLE`, or an OSError."""
         raw = self.bytes.get(path)
         return sources.read(path, _content(path) if raw is None else raw)
 
@@ -156,33 +144,19 @@ class CodeBase:
                 yield other
 
     def find_module(self, dotted: str, level: int, importer: str) -> str | None:
-        """The file that an import means.
+        """The file of this code base that an import means, or None.
 
         Args:
           dotted: the dotted name after ``from`` or ``import``, may be "".
           level: number of leading dots.
           importer: path of the file with the import.
-
-        Returns:
-          A path of this code base, or None.
         """
-        key = (dotted, level, os.path.dirname(importer))
-        if key not in self._module_files:
-            first = dotted.partition(".")[0]
-            found = None
-            if not first or first in self._parts or first + ".py" in self._parts:
-                every = _candidates(dotted, level, importer, self._roots)
-                found = next((self._paths[path] for path in every if path in self._paths), None)
-            self._module_files[key] = found
-        return self._module_files[key]
+        every = _candidates(dotted, level, os.path.dirname(importer), self._roots)
+        return next((self._paths[path] for path in every if path in self._paths), None)
 
     def find_outside(self, dotted: str, level: int, importer: str) -> str | None:
         """As `find_module`, of files of its repository that are in no PATH."""
-        key = (dotted, level, os.path.dirname(importer))
-        if key not in self._outside_files:
-            paths = _candidates(dotted, level, importer, self._roots)
-            self._outside_files[key] = next(filter(os.path.isfile, paths), None)
-        return self._outside_files[key]
+        return next(filter(os.path.isfile, _candidates(dotted, level, importer, self._roots)), None)
 
 
 def _import_targets(raw: bytes) -> Iterator[tuple[str, int]]:
@@ -211,9 +185,10 @@ def _closure(paths: Iterable[str], edges: dict[str, set[str]]) -> set[str]:
     return seen
 
 
-def _candidates(dotted: str, level: int, importer: str, roots: Iterable[str]) -> list[str]:
-    """The paths that an import may mean, the likeliest first."""
-    folder = os.path.dirname(os.path.abspath(importer))
+@functools.lru_cache(maxsize=None)
+def _candidates(dotted: str, level: int, folder: str, roots: tuple[str, ...]) -> list[str]:
+    """The paths that an import in a folder may mean, the likeliest first."""
+    folder = os.path.abspath(folder)
     if level:
         for _ in range(level - 1):
             folder = os.path.dirname(folder)

@@ -21,7 +21,7 @@ for ``a, b = c, d`` and ``for a in (b, c)``.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
@@ -32,22 +32,16 @@ from tpudist.tools.migrate.resolution import (
     parameters,
     tensorflow_names,
 )
-from tpudist.tools.migrate.resolution.fixed_point import NOTHING, OTHER, UNKNOWN, FixedPoint
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
-    from tpudist.tools.migrate.resolution.fixed_point import Values
-    from tpudist.tools.migrate.resolution.module import Module
-    from tpudist.tools.migrate.resolution.scopes import Binding, Scope
+from tpudist.tools.migrate.resolution.codebase import CodeBase
+from tpudist.tools.migrate.resolution.fixed_point import NOTHING, OTHER, UNKNOWN, FixedPoint, Values
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, Module, is_none
+from tpudist.tools.migrate.resolution.scopes import Binding, Scope
 
 
 class Evaluator:
     """Finds the values of expressions of a code base.
 
-    Args:
-      codebase: a `CodeBase`.
-      wants_v1: whether ``tf`` in the file at a path means that of ``tf.compat.v1``.
+    It asks whether ``tf`` in the file at a path means that of ``tf.compat.v1``.
     """
 
     def __init__(self, codebase: CodeBase, wants_v1: Callable[[str], bool]) -> None:
@@ -55,15 +49,7 @@ class Evaluator:
         self._values = FixedPoint()
 
     def values(self, module: Module, node: Any) -> Values:
-        """The values that an expression may have.
-
-        Args:
-          module: the `Module` that it is in.
-          node: an expression.
-
-        Returns:
-          A frozenset; empty if it is None, or only depends on itself.
-        """
+        """The values that an expression may have; none if it is None, or only depends on itself."""
         kind = type(node)
         if kind is ast.Name:
             return self._named(module, module.scope(node), node.id)

@@ -1,8 +1,8 @@
 """Sets that are defined by each other: their least fixed point, computed on demand.
 
 ``ds = ds.map(f)`` defines the values of a name by themselves. What asks for a set that is still
-being computed gets a guess, nothing at first; all that rests on a guess is computed again until
-no guess changes, which takes a handful of rounds.
+being computed gets a guess, nothing at first; all is computed again until no guess changes, which
+takes a handful of rounds.
 """
 
 from __future__ import annotations
@@ -39,72 +39,51 @@ class FixedPoint:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, Values] = {}
-        self._start()
-
-    def _start(self) -> None:
-        """Nothing is being computed, and nothing is guessed."""
-        self._open: set[Hashable] = set()
-        self._guesses: dict[Hashable, Values] = {}
-        self._start_round()
-
-    def _start_round(self) -> None:
-        self._guessed = 0  # how often a guess was given
-        self._of_guesses: set[Hashable] = set()  # what was computed of them in this round
-        self._given: set[Hashable] = set()  # whose guesses were given before they were computed
+        #: What was computed in this round, or is guessed while it is computed; None between runs.
+        self._round: dict[Hashable, Values] | None = None
+        self._guesses: dict[Hashable, Values] = {}  # what the round before computed
+        self._depth = 0
+        self._asked: set[Hashable] = set()  # whose values of this round were asked for
         self._is_settled = True
 
     def solve(
         self, key: Hashable, compute: Callable[..., Iterable[Tuple[Any, ...]]], *arguments: Any
     ) -> Values:
-        """The set of a key.
-
-        Args:
-          key: anything hashable.
-          compute: a function that returns the set, and asks for others it depends on.
-          *arguments: what it is called with.
-
-        Returns:
-          A frozenset.
-        """
+        """The set of a key, which `compute` returns, that may ask for others it depends on."""
         if key in self._known:
             return self._known[key]
-        if key in self._open or key in self._of_guesses:
-            self._guessed += 1
-            self._given.add(key)
-            return self._guesses.get(key, NOTHING)
-        if len(self._open) >= _DEPTH:
+        if self._round is None:
+            try:
+                return self._settled(key, compute, arguments)
+            finally:
+                self._round, self._guesses, self._depth = None, {}, 0
+        if key in self._round:
+            self._asked.add(key)
+            return self._round[key]
+        if self._depth >= _DEPTH:
             return UNKNOWN
-        if self._open:
-            return self._compute(key, compute, arguments)
-        try:
-            return self._settled(key, compute, arguments)
-        finally:
-            self._start()
+        return self._compute(key, compute, arguments)
 
     def _settled(self, key: Hashable, compute: Any, arguments: Tuple[Any, ...]) -> Values:
-        """The set of a key that no other one asks for."""
+        """The set of a key that no other one asks for, after as many rounds as it needs."""
         for _ in range(_ROUNDS):
-            value = self._compute(key, compute, arguments)
+            self._round, self._asked, self._is_settled = {}, set(), True
+            self._compute(key, compute, arguments)
             if self._is_settled:
                 break
-            self._start_round()
+            self._guesses = self._round
         else:
-            value |= UNKNOWN
-            self._guesses = {each: found | UNKNOWN for each, found in self._guesses.items()}
-        self._known.update(self._guesses)
-        self._known[key] = value
-        return value
+            self._round = {each: found | UNKNOWN for each, found in self._guesses.items()}
+        self._known.update(self._round)
+        return self._known[key]
 
     def _compute(self, key: Hashable, compute: Any, arguments: Tuple[Any, ...]) -> Values:
-        guessed = self._guessed
-        self._open.add(key)
+        assert self._round is not None
+        guess = self._round[key] = self._guesses.get(key, NOTHING)
+        self._depth += 1
         value = frozenset(compute(*arguments))
-        self._open.remove(key)
-        if guessed == self._guessed:
-            self._known[key] = value
-            return value
-        self._of_guesses.add(key)
-        if key in self._given and value != self._guesses.get(key, NOTHING):
+        self._depth -= 1
+        if key in self._asked and value != guess:
             self._is_settled = False
-        self._guesses[key] = value
+        self._round[key] = value
         return value

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, Iterator
 from tpudist import surfaces
 from tpudist.surfaces.eras.local_names import joined
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
-from tpudist.tools.migrate.resolution.module import is_star
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
+from tpudist.tools.migrate.resolution.module import Module, is_star
+from tpudist.tools.migrate.resolution.scopes import Binding
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.fixed_point import Values
-    from tpudist.tools.migrate.resolution.module import Module
-    from tpudist.tools.migrate.resolution.scopes import Binding
 
 
 #: Modules of Python that hand on what they are given: a copy, a queue, a partial function.
@@ -44,16 +42,7 @@ _STARRED = frozenset([*_NAMES, *(name.rpartition(".")[0] for name in _NAMES)])
 
 
 def of_import(evaluator: Evaluator, module: Module, binding: Binding) -> Values:
-    """The values that an import statement gives a name.
-
-    Args:
-      evaluator: the `Evaluator`.
-      module: the `Module` of the import.
-      binding: the name's `Binding`.
-
-    Returns:
-      A frozenset of values.
-    """
+    """The values that an import statement of a module gives a name."""
     node = binding.node
     alias = _alias_of(node, binding.name)
     if type(node) is ast.Import:

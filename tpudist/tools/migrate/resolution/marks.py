@@ -16,11 +16,7 @@ _OTHER = "other"
 
 
 class Marks:
-    """The marks of a file.
-
-    Args:
-      text: its source.
-    """
+    """The marks of a file."""
 
     def __init__(self, text: str) -> None:
         self._kinds: dict[int, str] = {}

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, Iterator
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import imported_values, tensorflow_names
-from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, Module, is_none
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.fixed_point import Values
-    from tpudist.tools.migrate.resolution.module import Module
 
 #: Attributes that may be a strategy on whatever they are: ``config.train_distribute``.
 _STRATEGY = re.compile("strateg|distribut|replicator", re.IGNORECASE)
@@ -25,16 +23,7 @@ _LONGEST = 12  # names in a dotted one; x = x.y in a loop makes longer ones
 
 
 def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values:
-    """The values of an attribute.
-
-    Args:
-      evaluator: the `Evaluator`.
-      value: one value.
-      name: the attribute.
-
-    Returns:
-      A frozenset of values.
-    """
+    """The values of an attribute of one value."""
     kind = value[0]
     if name == "__class__":
         return UNKNOWN

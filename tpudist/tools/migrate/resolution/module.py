@@ -26,28 +26,18 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Argument(NamedTuple):
-    """An argument of a call.
+    """An argument of a call."""
 
-    Args:
-      value: its expression.
-      name: its keyword, "" if it has none.
-      star: "*", "**" or "".
-      start, end: where it stands in the text, keyword and star included.
-    """
-
-    value: Any
-    name: str
-    star: str
+    value: Any  # its expression
+    name: str  # its keyword, "" if it has none
+    star: str  # "*", "**" or ""
+    # where it stands in the text, keyword and star included
     start: int
     end: int
 
 
 def parse(text: str) -> ast.Module:
-    """The syntax tree of a source.
-
-    Raises:
-      SyntaxError, ValueError, RecursionError: as of ``ast.parse``.
-    """
+    """The syntax tree of a source, without the warnings of ``ast.parse``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)
@@ -56,15 +46,11 @@ def parse(text: str) -> ast.Module:
 class Module:
     """A parsed file.
 
-    Args:
-      path: its path.
-      text: its source.
-
     Attributes:
       tree: its syntax tree.
       nodes, of: all its nodes, and those of some classes, as of `walks.Nodes`.
       marks: what the user says of its lines.
-      class_attributes: what `tpudist.tools.migrate.resolution.members` keeps of its classes.
+      class_attributes: what `members` keeps of its classes.
 
     Raises:
       SyntaxError, ValueError, RecursionError: this Python cannot read it.

@@ -19,18 +19,11 @@ _Aside = List[Tuple[int, str, str]]
 
 
 class Notebook(NamedTuple):
-    """A notebook's JSON.
+    """A notebook's JSON."""
 
-    Args:
-      raw: its text.
-      sources: the source of each code cell: a `_Placed`, or a list of one a line.
-      aside: (line of the module, text, why) of what is not read as Python; `why`
-        is "" for IPython's own lines.
-    """
-
-    raw: str
-    sources: list[Any]
-    aside: _Aside
+    raw: str  # its text
+    sources: list[Any]  # the source of each code cell: a `_Placed`, or a list of one a line
+    aside: _Aside  # of the module
 
 
 _JSON: Any = json  # the stubs of the standard library leave out what is asked of it
@@ -79,8 +72,7 @@ _ESCAPED = {each: "\\u%04x" % ord(each) for each in "<>&'="}
 def read(raw: str) -> tuple[str, Notebook]:
     """(the source of the module, the `Notebook`) of a notebook's text.
 
-    Raises:
-      ValueError, KeyError, TypeError: it is no notebook.
+    What is no notebook raises a ValueError, KeyError or TypeError.
     """
     cells = _Decoder().decode(raw)["cells"]
     found = [cell["source"] for cell in cells if cell["cell_type"] == "code"]

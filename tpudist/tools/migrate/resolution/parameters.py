@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
-from tpudist.tools.migrate.resolution.module import FUNCTIONS
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, Module
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
-    from tpudist.tools.migrate.resolution.module import Module
 
 _ANY = ("", "Any", "object")  # annotations that say nothing; "" is that of a string
 _NOWHERE = -9
@@ -19,16 +18,7 @@ _STRATEGY: Values = frozenset([("is", "strategy")])
 
 
 def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
-    """The values of a parameter.
-
-    Args:
-      evaluator: the `Evaluator`.
-      module: the module of the function.
-      param: the parameter.
-
-    Returns:
-      A frozenset of values; unknown if no call of the function is found.
-    """
+    """The values of a parameter; unknown if no call of its function is found."""
     function = module.around(param, (*FUNCTIONS, ast.Lambda))
     if param in (function.args.vararg, function.args.kwarg):
         return UNKNOWN

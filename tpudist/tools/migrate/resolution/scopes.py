@@ -21,15 +21,10 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class Binding(NamedTuple):
-    """A name that is bound.
-
-    Args:
-      name: the name.
-      node: a Name, a definition, an argument, an import statement, ...; None of a builtin.
-    """
+    """A name that is bound."""
 
     name: str
-    node: Any
+    node: Any  # a Name, a definition, an argument, an import statement, ...; None of a builtin
 
     @property
     def is_import(self) -> bool:
@@ -43,12 +38,7 @@ class Binding(NamedTuple):
 
 
 class Scope:
-    """The names of a module, function, class or comprehension.
-
-    Args:
-      node: what it is the scope of; None of Python's own names.
-      parent: the scope around it.
-    """
+    """The names of a module, function, class or comprehension; without a node, of Python's own."""
 
     def __init__(self, node: Any, parent: Scope | None = None) -> None:
         self.node, self.parent = node, parent
@@ -103,13 +93,7 @@ class Scope:
 
 
 class Scopes:
-    """The scopes of a file.
-
-    Args:
-      tree: its syntax tree.
-      of: the nodes of some classes, in the order of the text.
-      parents: {node: the node around it}.
-    """
+    """The scopes of a file, from its tree, its nodes of some classes, and their parents."""
 
     def __init__(
         self, tree: ast.Module, of: Callable[..., list[Any]], parents: dict[Any, Any]
@@ -155,11 +139,9 @@ class Scopes:
     def references(
         self, names: Iterable[ast.Name], annotations: Iterable[Any]
     ) -> dict[tuple[Scope, str], list[Any]]:
-        """Returns {(scope, a name that it binds): the nodes that read it}.
+        """Returns {(scope, a name that it binds): the nodes that read it}, of all names of a file.
 
-        Args:
-          names: all Names of the file.
-          annotations: types that are written as strings.
+        Annotations are types that are written as strings.
         """
         reading = [(name, each) for each in annotations for name in _WORD.findall(each.value)]
         reading += [(node.id, node) for node in names if type(node.ctx) is not ast.Store]

@@ -23,9 +23,8 @@ def find(paths: Iterable[str], exclude: Sequence[str] = ()) -> tuple[list[str], 
         of folders.
 
     Returns:
-      (a sorted list of paths of ``.py`` and ``.ipynb`` files, a sorted list of
-      what a user may miss: folders called build or dist, scripts of Python
-      without ``.py``).
+      (the sorted paths of ``.py`` and ``.ipynb`` files, those of what a user may miss:
+      folders called build or dist, scripts of Python without ``.py``).
     """
     found: list[str] = []
     passed: list[str] = []

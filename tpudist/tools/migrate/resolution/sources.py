@@ -17,21 +17,13 @@ UNREADABLE = (SyntaxError, LookupError, ValueError, TypeError, RecursionError)
 
 
 class Source(NamedTuple):
-    """A file's source.
+    """A file's source."""
 
-    Args:
-      text: the Python source, with the file's own newlines if it has several kinds.
-      encoding: how to write it.
-      bom: the bytes before it.
-      notebook: the `Notebook` that the text is of, else None.
-      newline: what ends all lines of the file, if that is not what ends those of the text.
-    """
-
-    text: str
-    encoding: str
-    bom: bytes
-    notebook: notebooks.Notebook | None
-    newline: str = ""
+    text: str  # the Python source, with the file's own newlines if it has several kinds
+    encoding: str  # how to write it
+    bom: bytes  # the bytes before it
+    notebook: notebooks.Notebook | None  # that the text is of
+    newline: str = ""  # what ends all lines of the file, if that is not what ends those of the text
 
 
 #: Strings and comments: a word in them is no name.
@@ -43,14 +35,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def read(path: str, raw: bytes) -> Source:
-    """The source in a file's bytes.
-
-    Args:
-      path: ``.ipynb`` is a notebook, anything else Python.
-      raw: the bytes.
-
-    Returns:
-      A Source.
+    """The source in a file's bytes; ``.ipynb`` is a notebook, anything else Python.
 
     Raises:
       SyntaxError: the encoding declared is unknown, or bytes do not fit it.

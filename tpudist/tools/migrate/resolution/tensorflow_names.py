@@ -71,11 +71,9 @@ FIRST_WORDS = {"contrib", "compat"}.union(
 
 
 def value(dotted: str, is_v1: bool = False) -> Tuple[str, str, bool]:
-    """Returns the value of a dotted name below ``tf``, as the module `evaluate` has values.
+    """Returns the value of a dotted name, as the module `evaluate` has values.
 
-    Args:
-      dotted: the name, with any ``compat.v1`` that it begins with.
-      is_v1: whether what it is below is ``tf.compat.v1``.
+    It is below ``tf``, or `is_v1` below ``tf.compat.v1``, which it may begin with as well.
     """
     return "tf", without_compat(dotted), is_v1 or (dotted + ".").startswith(_V1)
 
@@ -89,13 +87,8 @@ def only(values: Iterable[Tuple[Any, ...]]) -> str | None:
 def below_tensorflow(full: str) -> str | None:
     """The dotted name below ``tf`` that a full name means.
 
-    Args:
-      full: such as "tensorflow.compat.v1.Session",
-        "tpudist.contrib.tensorflow.contrib" or "tpudist.contrib.TPUStrategy".
-
-    Returns:
-      "Session", "contrib", "contrib.distribute.TPUStrategy"; "" for
-      TensorFlow itself; None for what is not TensorFlow's.
+    It is "Session" for "tensorflow.compat.v1.Session", "contrib.distribute.TPUStrategy" for
+    "tpudist.contrib.TPUStrategy", "" for TensorFlow itself, None for what is not TensorFlow's.
     """
     below = spelled_below(full)
     return None if below is None else without_compat(below)

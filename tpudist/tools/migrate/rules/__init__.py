@@ -11,9 +11,9 @@ import importlib
 import inspect
 from typing import TYPE_CHECKING, Callable, Iterable, NamedTuple
 
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
+if TYPE_CHECKING:
     #: What a rule does with a use.
     Function = Callable[[Use], None]
 
@@ -36,23 +36,14 @@ IMPORTS = "imports"
 
 
 class Rule(NamedTuple):
-    """One rule.
+    """One rule."""
 
-    Args:
-      name: what marks and settings call it.
-      step: the step that needs it: "2.0", "2.2" or "latest".
-      note: the release note or reference page that it implements.
-      uses: the (kind, name) pairs that it is asked about.
-      apply: what it does with a use.
-      text: what it does, at length; the first line is a sentence of its own.
-    """
-
-    name: str
-    step: str
-    note: str
-    uses: frozenset[tuple[str, str]]
-    apply: Function
-    text: str
+    name: str  # what marks and settings call it
+    step: str  # the step that needs it: "2.0", "2.2" or "latest"
+    note: str  # the release note or reference page that it implements
+    uses: frozenset[tuple[str, str]]  # the (kind, name) pairs that it is asked about
+    apply: Function  # what it does with a use
+    text: str  # what it does, at length; the first line is a sentence of its own
 
     @property
     def summary(self) -> str:
@@ -66,11 +57,7 @@ _RULES: list[Rule] = []
 def rule(
     name: str, step: str, note: str, uses: Iterable[tuple[str, str]]
 ) -> Callable[[Function], Function]:
-    """Makes a function a rule, whose text is its docstring.
-
-    Args:
-      name, step, note, uses: as of `Rule`.
-    """
+    """Makes a function a rule, whose text is its docstring."""
 
     def decorate(apply: Function) -> Function:
         add(Rule(name, step, note, frozenset(uses), apply, inspect.getdoc(apply) or ""))

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tpudist import surfaces
-from tpudist.tools.migrate.resolution.module import first_name
+from tpudist.tools.migrate.resolution.module import Argument, first_name
 from tpudist.tools.migrate.rules import rule
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.module import Argument
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
 _V1 = "tensorflow.compat.v1."
 

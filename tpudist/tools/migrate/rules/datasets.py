@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tpudist.tools.migrate.rules import rule
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
 _RENAMING = "https://github.com/tensorflow/models/issues/7252"
 _V1 = "https://www.tensorflow.org/api_docs/python/tf/compat/v1/"
@@ -110,12 +108,7 @@ def graph_iterators(use: Use) -> None:
 def _iterator_of(use: Use, call: ast.Call) -> Any:
     """The call that makes an iterator in a graph of what a call makes, if nothing else reads that.
 
-    Args:
-      use: a `Use` in the same file.
-      call: the call that makes a dataset.
-
-    Returns:
-      The call of ``make_initializable_iterator``; None if there is none.
+    It is the call of ``make_initializable_iterator``; None if there is none.
     """
     module, dataset, assign = use.module, call, use.module.parent(call)
     target = assign.targets[0] if type(assign) is ast.Assign else None

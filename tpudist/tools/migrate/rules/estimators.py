@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Iterable, Mapping
+from typing import Iterable, Mapping
 
+from tpudist.surfaces.eras.evidence import Evidence
+from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.rules import rule
-from tpudist.tools.migrate.use import is_of_tensorflow
-
-if TYPE_CHECKING:
-    from tpudist.surfaces.eras.evidence import Evidence
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
-    from tpudist.tools.migrate.use import Plan, Use
+from tpudist.tools.migrate.use import Plan, Use, is_of_tensorflow
 
 NAME = "estimators"
 _NAMED = re.compile(
@@ -26,15 +23,11 @@ def named(found: Iterable[Evidence]) -> str:
 
 
 def files(codebase: CodeBase, names: Mapping[str, str], second: Iterable[str]) -> dict[str, str]:
-    """The files of programs with a TPUEstimator.
+    """The files of programs with a TPUEstimator: {file: its name of one, "" if it has none}.
 
     Args:
-      codebase: the `CodeBase`.
       names: {file: the name that it has of one}.
       second: the files of TensorFlow 2.
-
-    Returns:
-      {file: the name, "" if it has none}.
     """
     kept = set(second).difference(names)
     beside = codebase.programs(names) - codebase.below(kept)

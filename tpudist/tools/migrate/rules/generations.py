@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tpudist import surfaces
 from tpudist.surfaces import changed_names as changed
 from tpudist.tools.migrate.rules import rule
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
 _UPGRADE = "https://www.tensorflow.org/guide/migrate/upgrade"
 _OF_STRATEGIES = ("distribute.", "tpu.")  # they tell an era, and have rules of their own

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.tools.migrate.resolution.module import first_name
 from tpudist.tools.migrate.rules import rule
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
 _RELEASES = "https://github.com/tensorflow/tensorflow/releases/tag/"
 _TODAY = {**surfaces.GONE, **surfaces.GONE_TODAY, **surfaces.private_names()}

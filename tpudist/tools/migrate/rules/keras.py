@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import keras_calls
+from tpudist.tools.migrate.resolution.module import Argument
 from tpudist.tools.migrate.rules import gone_names, rule
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.module import Argument
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
 #: What the owner is called of members that other objects have too; recurrent layers have
 #: ``reset_states`` still.

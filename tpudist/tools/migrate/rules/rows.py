@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Mapping
 
 from tpudist import surfaces
 from tpudist.tools.migrate.rules import Rule, add
+from tpudist.tools.migrate.use import Use
 
 if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Use
-
     #: {(kind, name): what is written, or to be typed, instead}.
     Names = Mapping[tuple[str, str], str]
 
@@ -34,14 +33,7 @@ def _row(
     left: Names | None = None,
     why: str = "",
 ) -> None:
-    """Adds a rule that gives names another spelling, or tells that they have none.
-
-    Args:
-      name, step, note, text: as of `Rule`.
-      renamed: the names that have another spelling.
-      left: the names that have none.
-      why: what is said of those.
-    """
+    """Adds a rule that gives names another spelling, or tells `why` those to be left have none."""
     gone = left or {}
 
     def apply(use: Use) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tpudist.surfaces.eras import walks
+from tpudist.tools.migrate.resolution.module import Argument
 from tpudist.tools.migrate.rules import rule
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.module import Argument
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
 _PAGES = "https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribute/"
 _RENAMING = "https://github.com/tensorflow/models/issues/7252"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import members
 from tpudist.tools.migrate.resolution.module import FUNCTIONS, first_name
 from tpudist.tools.migrate.rules import rule
-
-if TYPE_CHECKING:
-    from tpudist.tools.migrate.use import Use
+from tpudist.tools.migrate.use import Use
 
 _API = "https://www.tensorflow.org/versions/"
 

@@ -20,19 +20,12 @@ STEPS, RATE = 5, 0.05
 
 
 class World(NamedTuple):
-    """Where a program runs.
+    """Where a program runs."""
 
-    Args:
-      resolver: of the TPU.
-      strategy: over all of its cores.
-      topology: of the TPU; None where only a Session knows it.
-      session: in which a graph's program runs, or None.
-    """
-
-    resolver: Any
-    strategy: Any
-    topology: Any
-    session: Any
+    resolver: Any  # of the TPU
+    strategy: Any  # over all of its cores
+    topology: Any  # of the TPU; None where only a Session knows it
+    session: Any  # in which a graph's program runs, or None
 
 
 class NotTried(Exception):

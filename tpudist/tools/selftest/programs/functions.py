@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
-from tpudist.tools.selftest.programs import RATE, ROWS, STEPS, rows, weights
+from tpudist.tools.selftest.programs import (
+    RATE,
+    ROWS,
+    STEPS,
+    Compiled,
+    Program,
+    World,
+    rows,
+    weights,
+)
 
 if TYPE_CHECKING:
-    from tpudist.tools.selftest.programs import Compiled, Program, World
-
     Run = Callable[..., Any]
 
 compiled: Compiled = tf.function
@@ -170,11 +177,7 @@ _ALIKE = {
 
 
 def programs(method: str) -> dict[str, Program]:
-    """{name: program} of an era.
-
-    Args:
-      method: what the strategy's `run` is called then.
-    """
+    """{name: program} of an era, in which the strategy's `run` is called `method`."""
 
     def with_run(program: Any, world: World) -> dict[str, Any]:
         result: dict[str, Any] = program(world, getattr(world.strategy, method))

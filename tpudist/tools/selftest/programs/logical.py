@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tpudist.tools.selftest.programs import NotTried, rows, weights
+from tpudist.tools.selftest.programs import Compiled, NotTried, Program, World, rows, weights
 from tpudist.v2_2 import tensorflow as tf
-
-if TYPE_CHECKING:
-    from tpudist.tools.selftest.programs import Compiled, Program, World
-
 
 compiled: Compiled = tf.function
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tpudist.contrib import tensorflow as tf
-from tpudist.tools.selftest.programs import RATE, ROWS, STEPS, rows_of_each_host, weights
-
-if TYPE_CHECKING:
-    from tpudist.tools.selftest.programs import Program, World
+from tpudist.tools.selftest.programs import (
+    RATE,
+    ROWS,
+    STEPS,
+    Program,
+    World,
+    rows_of_each_host,
+    weights,
+)
 
 _SUM = tf.VariableAggregation.SUM
 _MEAN = tf.VariableAggregation.MEAN
