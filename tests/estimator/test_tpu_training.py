@@ -157,6 +157,12 @@ def test_an_input_function_may_return_tensors(tmp_path):
     check_training(est, 6)
 
 
+def test_a_session_config_needs_no_soft_placement(tmp_path):
+    est = harness.estimator(tmp_path, session_config=tf1.ConfigProto())
+    est.train(harness.input_fn, max_steps=6)
+    check_training(est, 6)
+
+
 class OwnMomentum(tf1.train.Optimizer):
     """Momentum that knows nothing of strategies, like the optimizers of BERT."""
 
