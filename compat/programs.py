@@ -1,7 +1,7 @@
 """Runs real training programs of public code bases under ``tpudist run``, each release in turn.
 
     python -m compat.programs --python 1.15=/path/to/python --python 2.15=... [--only NAME]
-        [--mirrors FOLDER] [--work FOLDER]
+        [--mirrors FOLDER] [--work FOLDER] [--tpu cpus:8]
 
 Fetches each repository (``git clone`` from GitHub, or ``FOLDER/owner+name/repo``), takes the
 program's revision, and runs the file as it is on a virtual TPU, of eight cores if not said
@@ -113,9 +113,9 @@ def script(folder, path, lines, out):
     return place
 
 
-def run(python, name, mirrors, work):
-    """A result: {"revision", "status", "said"}."""
-    program = PROGRAMS[name]
+def run(python, name, mirrors, work, tpu=None):
+    """A result: {"revision", "status", "said"}, on the program's TPU if no other is named."""
+    program = PROGRAMS[name]._replace(**({"tpu": tpu} if tpu else {}))
     folder, revision = fetch(program.repository, program.date, mirrors, work)
     if program.clones:
         other = fetch(program.clones, program.date, mirrors, work)[0]
@@ -340,14 +340,17 @@ def write_page():
 
 def main(arguments):
     """Runs what the arguments name, and writes results and page."""
-    options = parsed(argparse.ArgumentParser(), arguments)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tpu", help="another TPU than a program's own; nothing is written down")
+    options = parsed(parser, arguments)
     for name in options.only or PROGRAMS:
         for release, python in (each.split("=", 1) for each in options.python):
             if release in PROGRAMS[name].not_for.split():
                 continue
-            result = run(python, name, options.mirrors, options.work)
+            result = run(python, name, options.mirrors, options.work, options.tpu)
             print("%s on %s: %s %s" % (name, release, result["status"], result["said"]), flush=True)
-            record(name, release, result)
+            if not options.tpu:
+                record(name, release, result)
     write_page()
 
 

@@ -60,6 +60,7 @@ with tf.Graph().as_default(), strategy.scope():
 _TRAINING = """
 import tensorflow as tf
 
+rows = tf.range(64.0)  # TensorFlow is used before the TPU is named
 resolver = tf.distribute.cluster_resolver.TPUClusterResolver("a")
 strategy = tf.distribute.experimental.TPUStrategy(resolver)
 with strategy.scope():
@@ -79,7 +80,7 @@ def step(x):
 
 
 for _ in range(3):
-    loss = step(tf.reshape(tf.range(64.0) / 64.0, [8, 8]))
+    loss = step(tf.reshape(rows / 64.0, [8, 8]))
 print("loss %.5f" % loss.numpy())
 """
 

@@ -20,6 +20,7 @@ _CONFIG_OPTIONS = (
     "keep_checkpoint_max",
     "log_step_count_steps",
     "save_checkpoints_steps",
+    "session_config",
     "tf_random_seed",
 )
 

@@ -18,7 +18,7 @@ from tpudist.core import adapter, base_classes
 from tpudist.core.system import cluster, placement
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import infeed, lookup, step_loop, tpu_specs, unsupported, user_functions
-from tpudist.tfcompat import estimators
+from tpudist.tfcompat import devices, estimators
 
 if TYPE_CHECKING:
     from typing import Any, Iterator
@@ -130,6 +130,8 @@ class TPUEstimator(_Estimator):
             params=params or {},
             warm_start_from=warm_start_from,
         )
+        if use_tpu:
+            devices.configure(self._session_config)
 
     def _assert_members_are_not_overridden(self) -> None:
         """Allows the overrides below, which TensorFlow's Estimator would refuse."""

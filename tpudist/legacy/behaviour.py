@@ -98,16 +98,11 @@ def _switch_on() -> Any:
     """Turns TensorFlow 2 on; False if functions would not notice."""
     import tensorflow as tf
 
-    eager = []
-
-    def probe(value: Any) -> Any:
-        with tf.init_scope():
-            eager.append(tf.executing_eagerly())
-        return value
+    from tpudist.tfcompat import functions
 
     _v1().enable_v2_behavior()
-    _v1().data.Dataset.range(1).map(probe)
-    return eager[-1]
+    with functions.FuncGraph("probe").as_default(), tf.init_scope():
+        return tf.executing_eagerly()
 
 
 class ScriptGraph:

@@ -169,11 +169,14 @@ def patched(of: Program, tpu: str | None) -> Iterator[None]:
     """
     with contextlib.ExitStack() as undo:
         undo.enter_context(_environment(tpu))
-        if system.is_cluster(os.environ.get(machine.TPU)):
-            _join_cluster()
+        name = os.environ.get(machine.TPU, "")
+        if system.is_cluster(name):
+            _join_cluster(name)
             undo.enter_context(worker_files.by_the_chief())
             undo.enter_context(worker_sessions.of_this_worker())
         undo.enter_context(behaviour.of_era(of.era, of.in_graph))
+        if system.kind_of(name) == "CPU":
+            _divide_cpu(name)
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(era_keras.layers_of_slim())
         undo.enter_context(era_keras.moments_of_era())
@@ -300,11 +303,19 @@ def _is_below(trace: TracebackType, folders: Sequence[str]) -> bool:
     return file.startswith(below) or file.startswith("<frozen importlib")
 
 
-def _join_cluster() -> None:
+def _join_cluster(name: str) -> None:
     """Starts this worker of a cluster: TensorFlow cannot start it after the script's first op."""
     from tpudist.core.system import cluster
 
-    cluster.join(cluster.described(os.environ[machine.TPU]))
+    cluster.join(cluster.described(name))
+
+
+def _divide_cpu(name: str) -> None:
+    """Makes the logical CPUs that a name asks for: nor can TensorFlow do that later."""
+    from tpudist.tfcompat import devices
+
+    if not system.is_cluster(name):
+        devices.provided("CPU", system.parse(name).cores)
 
 
 @contextlib.contextmanager

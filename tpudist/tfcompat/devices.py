@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.core.protobuf import rewriter_config_pb2
 
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import tpu, versions
@@ -49,6 +50,9 @@ def configure(config: Any) -> None:
     count = _logical_cpus()
     if count > 1:
         config.device_count["CPU"] = max(config.device_count["CPU"], count)
+        if not versions.CONSTANTS_OF_DEVICES_MAY_BE_FOLDED:
+            options = config.graph_options.rewrite_options
+            options.constant_folding = rewriter_config_pb2.RewriterConfig.OFF
 
 
 def _logical_cpus() -> int:

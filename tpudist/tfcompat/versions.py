@@ -372,5 +372,9 @@ REDUCTION_IS_TO_ONE_DEVICE = _since("1.14")
 #: given no configuration (release notes of TensorFlow 1.14).
 HAS_LOGICAL_DEVICES = _since("1.14")
 
+#: A Session whose logical CPUs compute nothing but constants ends (measured: 2.2); on 1.15 it
+#: waits forever, unless constants are not folded.
+CONSTANTS_OF_DEVICES_MAY_BE_FOLDED = _since("2.2")
+
 #: A TPU tells of its embedding hardware (``tpu/tpu_hardware_feature.py``, 2.9).
 HAS_HARDWARE_FEATURE = _since("2.9")

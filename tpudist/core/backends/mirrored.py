@@ -60,6 +60,10 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             ", ".join(self.worker_devices)
         )
 
+    def place(self) -> Any:
+        """Context manager: ops are on the first replica's device (see `VirtualExtended.place`)."""
+        return tf.device(self.worker_devices[0])
+
     def rename_device(self, op: Any) -> Any:
         """A device function: the device that computes an op which is pinned to a core or a host."""
         core = _CORE.search(op.device)

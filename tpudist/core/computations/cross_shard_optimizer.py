@@ -6,13 +6,13 @@ Reference: ``tf.compat.v1.tpu.CrossShardOptimizer``.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import tensorflow as tf
 
 from tpudist.core.computations import virtual_computations
-from tpudist.errors import ArgumentError, ContextError
-from tpudist.tfcompat import distributed, functions, tpu
+from tpudist.errors import ArgumentError
+from tpudist.tfcompat import distributed, functions, graphs, tpu
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def _apply_once(
     """Sums gradients, and calls an ``apply_gradients`` that knows no strategy.
 
     TensorFlow's own sums gradients itself where there is a strategy. A class that has its own
-    updates plain variables: here the stored ones, once for all replicas.
+    updates plain variables: here the stored ones, once for all replicas. Where each core is a
+    device, these are the first device's copies, which the others then follow.
     """
     names = tf.compat.v1.get_variable_scope()
 
@@ -113,10 +114,43 @@ def _apply_once(
             (None if g is None else next(sums), distributed.components(v)[0]) for g, v in pairs
         ]
         step = None if global_step is None else distributed.components(global_step)[0]
+        every = map(distributed.components, [v for _, v in grads_and_vars] + [global_step])
+        copied = [copies for copies in every if len(copies) > 1]
+        before = [_changes(first) for first, *_ in copied]
         with _without_strategy(strategy.extended, names):
-            return optimizer.apply_gradients(plain, global_step=step, name=name)
+            done = optimizer.apply_gradients(plain, global_step=step, name=name)
+        changed = [copies for copies, ops in zip(copied, before) if _changes(copies[0]) != ops]
+        return _followed(done, copied if tf.executing_eagerly() else changed)
 
     return context.merge_call(merge, args=([g for g, _ in grads_and_vars],))
+
+
+def _changes(variable: Any) -> set[Any]:
+    """The ops of the current graph that take a variable and may change it; none in eager mode."""
+    if tf.executing_eagerly():
+        return set()
+    handle = functions.capture(tf.compat.v1.get_default_graph(), variable.handle)
+    return {op for op in handle.consumers() if op.type not in graphs.READS}
+
+
+def _followed(done: Any, variables: Sequence[Sequence[Any]]) -> Any:
+    """An op that does `done`, and then gives the other copies of variables the first one's value.
+
+    Args:
+      done: what an ``apply_gradients`` has returned, which changed the first copies.
+      variables: the copies of each variable.
+    """
+    if not variables:
+        return done
+    updates = [] if done is None else [done]
+    with tf.control_dependencies([] if tf.executing_eagerly() else list(updates)):
+        for first, *others in variables:
+            with tf.device(first.device):
+                value = first.read_value()
+            for copy in others:
+                with tf.device(copy.device):
+                    updates.append(copy.assign(value, read_value=False))
+    return done if tf.executing_eagerly() else tf.group(*updates)
 
 
 #: The arguments of a slot's constructor.
@@ -147,18 +181,9 @@ def _without_strategy(extended: Extended, names: Any) -> Iterator[Any]:
     """Context manager: an optimizer in cross-replica context sees no strategy; its slots are plain.
 
     Args:
-      extended: the `VirtualExtended` on whose device the slots are.
+      extended: that of the strategy, on whose first device the slots are.
       names: the variable scope that names are looked up in.
-
-    Raises:
-      ContextError: (a RuntimeError) each core has a copy of the variables on a device of its own.
     """
-    if extended.system.kind is not None:
-        raise ContextError(
-            "an optimizer with an apply_gradients of its own, on %s" % extended.system.name,
-            "it changes each variable once, and every device has a copy",
-            "--tpu virtual:%d" % extended.system.cores,
-        )
 
     def create(unused_next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         arguments = {name: kwargs[name] for name in _ARGUMENTS if kwargs.get(name) is not None}
