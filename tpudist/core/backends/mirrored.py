@@ -103,10 +103,6 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             device_loop.with_effects(fn), iterator, iterations, initial_values
         )
 
-    def place(self) -> Any:
-        """Places ops on the host, where what differs in shape is reduced."""
-        return tf.device(self.host)
-
     def over_hosts(self, unused_reduce_op: Any, values: list[Any]) -> list[Any]:
         """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
         return values
