@@ -1,18 +1,17 @@
-"""Waits until the TPU API answers, a TPU is healthy, and its TensorFlow servers greet.
+"""Waits until the TPU API answers, a TPU is healthy, and its TensorFlow servers answer.
 
 All of it ends in time. TensorFlow itself waits without end for an address that is dead, for a
-server that says nothing, and for a proxy of the environment that does not let it through. A gRPC
-server greets with a frame of HTTP/2 settings; what does not greet so is not handed to TensorFlow.
+server that says nothing, and for a proxy of the environment that does not let it through. So gRPC
+is asked first whether a server answers.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import socket
 import sys
-import threading
 import time
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 
 from tpudist.cloud import deadlines, failures, nodes
 from tpudist.errors import TPUAccessError, TPUStateError
@@ -109,35 +108,16 @@ def say(line: str) -> None:
 
 _PORT = 8470
 
-#: The most seconds of one attempt, those between two, and until a line tells of it.
-_ATTEMPT, _PAUSE, _QUIET = 5.0, 0.5, 3.0
-
-#: What a client of HTTP/2 says first: the preface, and a frame of no settings.
-_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
-_FRAME, _TYPE, _SETTINGS = 9, 3, 4
+#: The most seconds of one attempt, and those between two.
+_ATTEMPT, _PAUSE = 3.0, 0.5
 
 #: Variables of a proxy, and of the hosts it is not for, in the order that gRPC reads them.
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 _WITHOUT = ("no_grpc_proxy", "no_proxy")
 
 
-class Host(NamedTuple):
-    """Where a server is: a name or IP, and a port."""
-
-    name: str
-    port: int
-
-
-class _Silent(Exception):
-    """A server does not greet; its text says what it does, its `why` what that means."""
-
-    def __init__(self, seen: str, why: str) -> None:
-        super().__init__(seen, why)
-        self.seen, self.why = seen, why
-
-
 def reach(place: str, addresses: Sequence[str], limit: float) -> None:
-    """Waits until the servers of all hosts greet; a line tells what is waited for.
+    """Waits until the servers of all hosts answer; a line tells what is waited for.
 
     Args:
       place: the TPU, as errors have it.
@@ -147,123 +127,79 @@ def reach(place: str, addresses: Sequence[str], limit: float) -> None:
     Raises:
       TPUStateError: one does not in time.
     """
-    end = time.monotonic() + limit
+    start, is_told = time.monotonic(), False
     hosts = list(dict.fromkeys(map(_host, addresses)))
-    silent: dict[Host, _Silent] = {host: _Silent("no answer", _NOBODY) for host in hosts}
-    threads = [
-        threading.Thread(target=_ask, args=(host, end, silent), daemon=True) for host in hosts
-    ]
-    for thread in threads:
-        thread.start()
-    for until in (min(end, time.monotonic() + _QUIET), end):
-        for thread in threads:
-            thread.join(max(0.0, until - time.monotonic()))
-        missing = dict(silent)
-        if missing and until < end:
-            say("%s: %s; waiting (%.3g s)" % (place, _seen(missing, len(hosts)), limit))
-    if missing:
-        raise _error("%s: %s" % (place, _seen(missing, len(hosts))), missing, limit)
+    silent = dict.fromkeys(hosts, "")
+    while silent:
+        left = start + limit - time.monotonic()
+        silent = _silent(list(silent), max(0.1, min(_ATTEMPT, 0.8 * left)))
+        if not silent:
+            return
+        first, said = next(iter(silent.items()))
+        count = " (%d of %d hosts are so)" % (len(silent), len(hosts)) if len(hosts) > 1 else ""
+        seen = "%s: no TensorFlow server at %s: %s%s" % (place, first, said, count)
+        left = start + limit - time.monotonic()
+        if left < _PAUSE:
+            raise _error(seen, list(silent), limit)
+        if not is_told and limit - left >= _ATTEMPT:
+            say("%s; waiting (%.3g s)" % (seen, limit))
+            is_told = True
+        time.sleep(_PAUSE)
 
 
-def _seen(silent: dict[Host, _Silent], hosts: int) -> str:
-    host, first = next(iter(silent.items()))
-    count = " (%d of %d hosts are so)" % (len(silent), hosts) if hosts > 1 else ""
-    return "no TensorFlow server at %s:%d: %s%s" % (host.name, host.port, first.seen, count)
-
-
-def _error(seen: str, silent: dict[Host, _Silent], limit: float) -> TPUStateError:
-    host, first = next(iter(silent.items()))
-    instead = "a machine in the TPU's own network, whose firewall lets port %d through" % host.port
-    variable = _proxy(host.name)
+def _error(seen: str, silent: Sequence[str], limit: float) -> TPUStateError:
+    name, _, port = silent[0].rpartition(":")
+    instead = "a machine in the TPU's own network, whose firewall lets port %s through" % port
+    variable = _proxy(name)
     if variable:
-        names = ",".join(each.name for each in silent)
+        names = ",".join(each.rpartition(":")[0] for each in silent)
         instead = "without the proxy of %s: no_proxy=%s in the environment" % (variable, names)
     return TPUStateError(
         "%s; tpudist waited %.3g s" % (seen, limit),
-        first.why + ", and TensorFlow would wait for it without end",
+        "no gRPC server answers there, and TensorFlow would wait for one without end",
         "%s; or more time: %s=120" % (instead, deadlines.TIMEOUT),
     )
 
 
-def _host(address: str) -> Host:
-    """The host of ``"IP:PORT"``, ``"IP"`` or ``"[IPv6]:PORT"``."""
+def _host(address: str) -> str:
+    """``"NAME:PORT"`` of an address that may have no port; IPv6 in brackets."""
     name, colon, port = address.rpartition(":")
     if not colon or not port.isdigit() or (":" in name and not name.endswith("]")):
         name, port = address, str(_PORT)
-    return Host(name.strip("[]"), int(port))
+    name = name.strip("[]")
+    return "%s:%s" % ("[%s]" % name if ":" in name else name, port)
 
 
-def _ask(host: Host, end: float, silent: dict[Host, _Silent]) -> None:
-    """Asks a host until it greets, which removes it from `silent`, or until `end`."""
-    while True:
-        try:
-            _greet(host, max(0.1, min(_ATTEMPT, 0.8 * (end - time.monotonic()))))
-        except _Silent as error:
-            silent[host] = error
-        else:
-            del silent[host]
-            return
-        if time.monotonic() + _PAUSE > end:
-            return
-        time.sleep(_PAUSE)
+def _silent(hosts: Sequence[str], limit: float) -> dict[str, str]:
+    """The hosts of which no gRPC server answers within `limit` seconds, and what gRPC says of it.
 
-
-_NOBODY = "no machine answers there, or a firewall drops what is sent to it"
-
-
-def _greet(host: Host, limit: float) -> None:
-    """Greets a server once; raises `_Silent` if it does not greet in turn."""
-    variable = _proxy(host.name)
+    gRPC goes through the proxies of the environment, as TensorFlow does with it. Without its
+    package, which TensorFlow asks for, nobody is asked.
+    """
     try:
-        connection = _opened(host, variable, limit)
-    except socket.timeout as error:
-        raise _Silent("no answer", _NOBODY) from error
-    except socket.gaierror as error:
-        raise _Silent(str(error), "no machine has that name") from error
-    except ConnectionRefusedError as error:
-        raise _Silent(str(error), "its host refuses: nothing listens on that port") from error
-    except OSError as error:
-        raise _Silent(str(error), "it cannot be reached from here") from error
-    try:
-        with connection:
-            connection.sendall(_GREETING)
-            reply = _read(connection, _FRAME)
-    except OSError as error:
-        raise _Silent("a connection, and then: %s" % error, "its server hangs") from error
-    if len(reply) < _FRAME or reply[_TYPE] != _SETTINGS:
-        raise _Silent("it answers %.40r" % reply, "what listens there is no gRPC server")
+        import grpc
+    except ImportError:
+        return {}
+    options = [("grpc.use_local_subchannel_pool", 1)]  # a new connection for each attempt
+    with contextlib.ExitStack() as stack:
+        calls = {}
+        for host in hosts:
+            channel = stack.enter_context(grpc.insecure_channel(host, options))
+            calls[host] = channel.unary_unary("/tpudist/Greeting").future(b"", timeout=limit)
+        errors = {host: call.exception() for host, call in calls.items()}
+    return {host: _said(error) for host, error in errors.items() if not _is_answer(error)}
 
 
-def _read(connection: socket.socket, size: int) -> bytes:
-    received = b""
-    while len(received) < size:
-        more = connection.recv(size - len(received))
-        if not more:
-            break
-        received += more
-    return received
+def _is_answer(error: Any) -> bool:
+    """Whether the error of a method that no server has is that of a gRPC server."""
+    is_page = error is not None and "http2 header" in (error.details() or "")
+    return error is None or error.code().name == "UNIMPLEMENTED" and not is_page
 
 
-def _opened(host: Host, variable: str, limit: float) -> socket.socket:
-    """A connection to a host, through the proxy of a variable if there is one."""
-    if not variable:
-        return socket.create_connection(host, limit)
-    proxy = _host(os.environ[variable].split("://")[-1].rstrip("/").rpartition("@")[2])
-    connection = socket.create_connection(proxy, limit)
-    connection.sendall(("CONNECT %s:%d HTTP/1.1\r\n\r\n" % host).encode())
-    said = b""
-    while not said.endswith(b"\r\n\r\n"):
-        more = connection.recv(1)
-        if not more:
-            break
-        said += more
-    line = said.partition(b"\r\n")[0].decode("latin-1")
-    if " 200" not in line:
-        connection.close()
-        raise _Silent(
-            "the proxy of %s answers %r" % (variable, line), "gRPC goes through that proxy"
-        )
-    return connection
+def _said(error: Any) -> str:
+    if error.code().name == "DEADLINE_EXCEEDED":
+        return "no answer (a firewall may drop what is sent, or the server hangs)"
+    return error.details().rpartition("last error: ")[2]
 
 
 def _proxy(name: str) -> str:
