@@ -179,7 +179,7 @@ class Replica(distributed.MirroredReplicaContext):
         variables. Here the search would pass through the reduction and refuse
         the other replicas' variables, so it is stopped at the reduction's inputs.
         """
-        native = super().all_reduce if versions.HAS_ALL_REDUCE else self._merge_and_reduce
+        native = super().all_reduce if versions.WORKS_OUTSIDE_SCOPE else self._merge_and_reduce
         flat = nests.flatten(value)
         if any(isinstance(leaf, distributed.IndexedSlices) for leaf in flat):
             return native(reduce_op, value, *options, **named_options)

@@ -150,13 +150,6 @@ def shape_entries(batched: Any) -> Any:
     return None
 
 
-def same_entry(one: Any, other: Any) -> bool:
-    """Whether two entries are known to be the same number."""
-    if isinstance(one, Sizes) and isinstance(other, Sizes):
-        return one.key == other.key
-    return not isinstance(one, Sizes) and not isinstance(other, Sizes) and one == other
-
-
 #: Ops whose first input is the shape of their output.
 _SHAPE_FROM_INPUT = """ParameterizedTruncatedNormal RandomStandardNormal RandomUniform
 RandomUniformInt StatelessRandomBinomial StatelessRandomNormal StatelessRandomNormalV2

@@ -77,6 +77,12 @@ class Sizes:
         key = Key(self.key.origins, self.key.factor * factor)
         return Sizes(key, lambda: self.tensor() * factor.numerator // factor.denominator)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sizes) and other.key == self.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def __mul__(self, other: Any) -> Any:
         return self.times(other) if other and isinstance(other, int) else NotImplemented
 
