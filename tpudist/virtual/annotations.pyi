@@ -1,6 +1,11 @@
 """Objects of the virtual TPU, as annotations name them; at run time there is no such module."""
 
-from typing import Any, Callable, TypeAlias
+from typing import Any, Callable, Mapping, Sequence, TypeAlias
+
+#: A function, and what it is called with.
+Fn: TypeAlias = Callable[..., Any]
+Args: TypeAlias = Sequence[Any]
+Kwargs: TypeAlias = Mapping[str, Any]
 
 #: What stands for a tensor of a trace, for all replicas; see ``vectorize.values.batched_values``.
 BatchedValue: TypeAlias = Any
