@@ -11,7 +11,7 @@ Kwargs: TypeAlias = Mapping[str, Any]
 BatchedValue: TypeAlias = Any
 
 #: A segment of a trace, from ``trace.segments``; a `Function` and a `Loop` that an op of it
-#: calls, from ``vectorize.control_flow.called_functions``.
+#: calls, from ``vectorize.called_functions``.
 Segment: TypeAlias = Any
 CalledFunction: TypeAlias = Any
 Loop: TypeAlias = Any
