@@ -37,15 +37,19 @@ if versions.BY_DEVICE:
 if versions.HAS_INPUT_LIB:
     from tensorflow.python.distribute import numpy_dataset
 
-if versions.HAS_COMPOSITES:
+if versions.HAS_NEST:
     from tensorflow.python.framework.composite_tensor import CompositeTensor
 else:
     CompositeTensor = (ops.IndexedSlices, tf.SparseTensor)
 
 if versions.HAS_DISTRIBUTE_UTILS:
     from tensorflow.python.distribute import distribute_utils
+    from tensorflow.python.distribute.mirrored_run import (
+        _MirroredReplicaContext as MirroredReplicaContext,
+    )
 else:
     distribute_utils = values
+    MirroredReplicaContext = mirrored_strategy.MirroredReplicaContext
 
 if versions.STRATEGY_CONTEXT_IN_LIB:
     strategy_context = distribute_lib
@@ -56,13 +60,6 @@ if versions.INDEXED_SLICES_HAVE_MODULE:
     from tensorflow.python.framework.indexed_slices import IndexedSlices
 else:
     IndexedSlices = ops.IndexedSlices
-
-if versions.HAS_MIRRORED_RUN:
-    from tensorflow.python.distribute.mirrored_run import (
-        _MirroredReplicaContext as MirroredReplicaContext,
-    )
-else:
-    MirroredReplicaContext = mirrored_strategy.MirroredReplicaContext
 
 MirroredExtended = mirrored_strategy.MirroredExtended
 ResourceVariable = resource_variable_ops.ResourceVariable
@@ -419,14 +416,14 @@ class _ThreadMode:
 
 def flatten(structure: Nest) -> Any:
     """Leaves of a nest; composite tensors are split into their tensors."""
-    if not versions.HAS_COMPOSITES:
+    if not versions.HAS_NEST:
         return nest.flatten(structure)
     return nest.flatten(structure, expand_composites=True)
 
 
 def pack(structure: Nest, flat: Sequence[Any]) -> Any:
     """The inverse of :func:`flatten`."""
-    if not versions.HAS_COMPOSITES:
+    if not versions.HAS_NEST:
         return nest.pack_sequence_as(structure, flat)
     return nest.pack_sequence_as(structure, flat, expand_composites=True)
 

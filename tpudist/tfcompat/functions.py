@@ -292,7 +292,7 @@ def make(graph: Graph, noinline: bool) -> Any:
     """
     attributes = dict(_NOINLINE) if noinline else {}
     graph.structured_outputs = list(graph.outputs)
-    if versions.CONCRETE_FROM_GRAPH:
+    if versions.CONCRETE_FUNCTION_HAS_MODULE:
         return ConcreteFunction.from_func_graph(graph, None, attributes)
     made = ConcreteFunction(graph, attributes)
     if versions.CAPTURES_ARE_A_DICT:

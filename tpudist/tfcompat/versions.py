@@ -126,11 +126,9 @@ SAVED_MODELS_HAVE_NODES = _since("2.9")
 #: ``tf.compat.v2`` exists (1.14).
 HAS_COMPAT_V2 = _since("1.14")
 
-#: ``tf.nest`` and ``tf.is_tensor`` are public (1.14).
+#: ``tf.nest`` and ``tf.is_tensor`` are public, and composite tensors, which nests can expand,
+#: have a common class (1.14).
 HAS_NEST = _since("1.14")
-
-#: Composite tensors have a common class, and nests can expand them (1.14).
-HAS_COMPOSITES = _since("1.14")
 
 #: ``distribute.numpy_dataset``, ``distribute.input_lib`` and
 #: ``values.SyncOnReadVariable`` exist (1.14).
@@ -144,22 +142,17 @@ TPU_IN_PYTHON = _since("1.14")
 #: (1.14); before, contrib's are subclasses of its base (distribute/python/, r1.13).
 HAS_PUBLIC_STRATEGIES = _since("1.14")
 
-#: ``tf.function`` is public, and its classes have today's names (1.14).
+#: ``tf.function`` is public, and its classes have today's names; a function graph has control
+#: outputs, which run with it (1.14). Before, its outputs depend on the ops that must run.
 HAS_FUNCTION = _since("1.14")
 
 #: How functions are called is kept by the eager context, to be changed and restored (1.15).
 FUNCTION_OPTIONS_ARE_KEPT = _since("1.15")
 
-#: A function graph has control outputs, which run with it (1.14); before, its
-#: outputs depend on the ops that must run.
-HAS_CONTROL_OUTPUTS = _since("1.14")
-
-#: Replicas can be run and values reduced outside of the scope, ``reduce`` has
-#: an axis, and ``unwrap`` is called ``experimental_local_results`` (1.14).
+#: Replicas can be run and values reduced outside of the scope, ``reduce`` has an axis, ``unwrap``
+#: is called ``experimental_local_results``, and ``ReplicaContext.all_reduce`` exists (1.14);
+#: before, only ``merge_call``.
 WORKS_OUTSIDE_SCOPE = _since("1.14")
-
-#: ``ReplicaContext.all_reduce`` exists (1.14); before, only ``merge_call``.
-HAS_ALL_REDUCE = _since("1.14")
 
 #: ``Strategy.run`` exists; before, ``experimental_run_v2`` (2.2 release notes).
 HAS_RUN = _since("2.2")
@@ -292,9 +285,6 @@ HAS_FUNCTION_CLONE = _since("2.2")
 #: appends them to the inputs itself (until 1.14; see eager/function.py there).
 CAPTURES_ARE_A_DICT = not _since("1.15")
 
-#: Concrete functions are made by ``from_func_graph`` (2.14).
-CONCRETE_FROM_GRAPH = _since("2.14")
-
 #: ``ops.init_scope`` keeps the innermost named device and drops device functions,
 #: so a variable created in a function would get the label of a replica that is
 #: traced on its own (until 2.3; seen on 1.14, and without soft placement on 1.15
@@ -335,11 +325,9 @@ SYNC_ON_READ_ADDS_ACROSS = _since("1.15")
 
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 
-#: ``distribute.distribute_utils``, out of ``distribute.values`` (2.3).
+#: ``distribute.distribute_utils``, out of ``distribute.values``, and ``distribute.mirrored_run``,
+#: out of ``distribute.mirrored_strategy`` (2.3).
 HAS_DISTRIBUTE_UTILS = _since("2.3")
-
-#: ``distribute.mirrored_run``, out of ``distribute.mirrored_strategy`` (2.3).
-HAS_MIRRORED_RUN = _since("2.3")
 
 #: ``distribute.distribution_strategy_context`` is in ``distribute_lib`` (2.14).
 STRATEGY_CONTEXT_IN_LIB = _since("2.14")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -18,7 +18,7 @@ from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Tensor
-    from tpudist.virtual.annotations import Loop
+    from tpudist.virtual.annotations import Fn, Loop
 
 
 class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
@@ -72,7 +72,7 @@ def _bad_type(iterations: Any) -> Any:
     )
 
 
-def run(step: Callable[..., Any], iterations: Any, start: Any = None) -> Any:
+def run(step: Fn, iterations: Any, start: Any = None) -> Any:
     """Runs `step` `iterations` times in one loop on the device.
 
     Context: cross-replica; graph, ``tf.function`` or eager (runs at once).
@@ -98,7 +98,7 @@ def run(step: Callable[..., Any], iterations: Any, start: Any = None) -> Any:
     return run_traced(traced(step, start), iterations), None
 
 
-def traced(step: Callable[..., Any], start: Any = None) -> Any:
+def traced(step: Fn, start: Any = None) -> Any:
     """The loop around `step` as a function of the number of steps.
 
     :func:`run_traced` runs it; the first call traces the step.
@@ -118,7 +118,7 @@ def run_traced(loop: Loop, iterations: Any) -> Any:
         raise DatasetEndError(error) from error
 
 
-def run_once(step: Callable[..., Any]) -> Any:
+def run_once(step: Fn) -> Any:
     """Runs `step` once, as one computation; see :func:`run`.
 
     Returns:
@@ -129,7 +129,7 @@ def run_once(step: Callable[..., Any]) -> Any:
     return _EagerFunction(lambda: _Loop(step).call())(), None
 
 
-def with_effects(step: Callable[..., Any]) -> Any:
+def with_effects(step: Fn) -> Any:
     """Wraps a `step` of TensorFlow's own loop: the op that it returns runs its stateful ops too.
 
     TensorFlow's loop runs only the ops that this op depends on; a TPU computation runs all.
@@ -155,7 +155,7 @@ class _EagerFunction:
     A ``tf.function`` traces twice if variables are created in the first trace.
     """
 
-    def __init__(self, body: Callable[..., Any]) -> None:
+    def __init__(self, body: Fn) -> None:
         self._body = body
         self._dtypes: list[Any] | None = None
 
@@ -186,7 +186,7 @@ class _EagerFunction:
 class _Loop:
     """The loop around one traced step."""
 
-    def __init__(self, step: Callable[..., Any], start: Any = None) -> None:
+    def __init__(self, step: Fn, start: Any = None) -> None:
         self._structure = None
         self._start = start or (
             lambda structure: [zeros(tensor) for tensor in nests.flatten(structure)]
@@ -195,7 +195,7 @@ class _Loop:
         self._function = functions.make(self._graph, noinline=False)
         self._captured = [outer for outer, _ in functions.captures(self._graph)]
 
-    def _trace(self, step: Callable[..., Any]) -> Any:
+    def _trace(self, step: Fn) -> Any:
         trace = function_graphs.LiftingTrace("step")
         with random_seeds.continued(trace.graph, trace.outer), trace.ordered() as order:
             with graphs.learning_phase_known():

@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -16,7 +16,7 @@ from tpudist.virtual import step_parts
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Graph, Operation, Tensor
-    from tpudist.virtual.annotations import Merge
+    from tpudist.virtual.annotations import Fn, Merge
 
 
 #: TensorFlow's own code; its summaries of images and of audio are TensorBoard's.
@@ -292,7 +292,7 @@ def report(explanations: Any) -> str:
 
 
 @contextlib.contextmanager
-def per_replica_trace(extended: Extended, fn: Callable[..., Any], reason: str) -> Iterator[Any]:
+def per_replica_trace(extended: Extended, fn: Fn, reason: str) -> Iterator[Any]:
     """Explains the replicas of `fn` that are traced one by one in the block.
 
     Args:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import re
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 import tensorflow as tf
@@ -24,6 +24,7 @@ from tpudist.virtual.variables import assignable_copies, splits, storage, stored
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Strategy, Tensor
+    from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
 _TASK = re.compile(r"/task:([0-9]+)")
@@ -132,15 +133,11 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         make = super()._experimental_distribute_dataset
         return inputs.distribute(make, self, dataset, *options)
 
-    def _distribute_datasets_from_function(
-        self, dataset_fn: Callable[..., Any], *options: Any
-    ) -> Any:
+    def _distribute_datasets_from_function(self, dataset_fn: Fn, *options: Any) -> Any:
         make = super()._distribute_datasets_from_function
         return inputs.distribute_from_function(make, self, dataset_fn, *options)
 
-    def _experimental_distribute_datasets_from_function(
-        self, dataset_fn: Callable[..., Any], *options: Any
-    ) -> Any:
+    def _experimental_distribute_datasets_from_function(self, dataset_fn: Fn, *options: Any) -> Any:
         # The name of the method above until 2.3.
         make = super()._experimental_distribute_datasets_from_function
         return inputs.distribute_from_function(make, self, dataset_fn, *options)
@@ -149,26 +146,20 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return inputs.make_dataset_iterator(super()._make_dataset_iterator, self, dataset)
 
     def _make_input_fn_iterator(
-        self, input_fn: Callable[..., Any], *unused_mode: Any, **unused_options: Any
+        self, input_fn: Fn, *unused_mode: Any, **unused_options: Any
     ) -> Any:
         return inputs.make_input_fn_iterator(super()._make_input_fn_iterator, self, input_fn)
 
     # Replica context.
 
-    def _call_for_each_replica(
-        self, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
+    def _call_for_each_replica(self, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
         alone = keras_loops.replica_of(self)
         if alone is not None:
             return keras_loops.call_in_replica(alone, fn, args, kwargs)
         return replicate.call_for_each_replica(self, fn, args, kwargs or {})
 
     def _experimental_run_steps_on_iterator(
-        self,
-        fn: Callable[..., Any],
-        iterator: Any,
-        iterations: Any,
-        initial_loop_values: Any = None,
+        self, fn: Fn, iterator: Any, iterations: Any, initial_loop_values: Any = None
     ) -> Any:
         if keras_loops.is_of_keras(fn):
             return keras_loops.run_steps(self, fn, iterator, iterations)
@@ -187,7 +178,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     def _use_var_policy(self, unused: Any) -> None:
         pass
 
-    def _create_variable(self, next_creator: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def _create_variable(self, next_creator: Fn, *args: Any, **kwargs: Any) -> Any:
         # TensorFlow's packed handle is for replicas on devices of their own.
         self._container_strategy()._enable_packed_variable_in_eager_mode = False
         return storage.create(self, next_creator, kwargs)
@@ -255,14 +246,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             gathered = tf.concat(distributed.components(value), axis)
             return reductions.spread(self, gathered, destinations)
 
-    def _update(
-        self,
-        var: Any,
-        fn: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        group: bool,
-    ) -> Any:
+    def _update(self, var: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Any:
         if not distributed.is_distributed(var):
             return self._update_single(var, fn, args, kwargs, group)
         once = stored_once.is_stored_once(var)
@@ -275,24 +259,12 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return self._update_copies(targets, once, fn, args, kwargs, group)
 
     def _update_non_slot(
-        self,
-        colocate_with: Any,
-        fn: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        group: bool,
+        self, colocate_with: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool
     ) -> Any:
         targets = [() for _ in self.worker_devices]
         return self._update_copies(targets, True, fn, args, kwargs, group)
 
-    def _update_single(
-        self,
-        var: Any,
-        fn: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        group: bool,
-    ) -> Any:
+    def _update_single(self, var: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Any:
         """Updates a variable that no strategy created."""
         with distributed.update_context(self, 0), self.place():
             result = fn(
@@ -303,13 +275,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return result if group else (result,)
 
     def _update_copies(
-        self,
-        targets: Any,
-        once: Any,
-        fn: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        group: bool,
+        self, targets: Any, once: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool
     ) -> Any:
         updates = []
         for i, target in enumerate(targets[:1] if once else targets):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterator
 
 import tensorflow as tf
 
@@ -19,6 +19,7 @@ from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Graph
+    from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
 #: The modules of Keras that start replicas in a TF 1 graph (until 2.15).
@@ -32,13 +33,13 @@ _LOOPS = (
 _here = threading.local()
 
 
-def is_of_keras(fn: Callable[..., Any]) -> bool:
+def is_of_keras(fn: Fn) -> bool:
     """Whether a function is one of Keras' loops, in a TF 1 graph."""
     module = getattr(fn, "__module__", None) or ""
     return module.split(".")[-1] in _LOOPS and functions.in_session_graph()
 
 
-def builds_a_model(merge_fn: Callable[..., Any]) -> bool:
+def builds_a_model(merge_fn: Fn) -> bool:
     """Whether a function passed to ``merge_call`` builds the program of one replica."""
     return getattr(merge_fn, "__name__", "") == "_build_model" and is_of_keras(merge_fn)
 
@@ -70,9 +71,7 @@ def replica_of(extended: Extended) -> Any:
     return context if context is not None and context.strategy.extended is extended else None
 
 
-def call_in_replica(
-    context: Any, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def call_in_replica(context: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Calls `fn` in a replica that is traced alone, in place of ``call_for_each_replica``."""
     before, _here.context = _here.context, None
     try:
@@ -101,7 +100,7 @@ class StepOutputs:
         self.non_tensor_outputs[name] = output
 
 
-def run_steps(extended: Extended, fn: Callable[..., Any], iterator: Any, iterations: Any) -> Any:
+def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: Any) -> Any:
     """``experimental_run_steps_on_iterator`` of Keras' step function.
 
     Context: cross-replica, in the scope, in a TF 1 graph.

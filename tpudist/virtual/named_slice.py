@@ -7,10 +7,13 @@ TensorFlow's mirrored strategy.
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.errors import ShardingError
 from tpudist.tfcompat import tpu
+
+if TYPE_CHECKING:
+    from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
 class NamedSlice:
@@ -81,13 +84,7 @@ class NamedSlice:
             )
         yield
 
-    def tpu_run(
-        self,
-        fn: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        unused_options: Any = None,
-    ) -> Any:
+    def tpu_run(self, fn: Fn, args: Args, kwargs: Kwargs, unused_options: Any = None) -> Any:
         """Runs `fn` on every replica; the native ``TPUStrategy.run`` calls this."""
         own: Any = self
         return own.call_for_each_replica(fn, args=args, kwargs=kwargs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -14,6 +14,7 @@ from tpudist.virtual.trace import collectives, function_graphs
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Tensor
+    from tpudist.virtual.annotations import Fn
 
 
 def combine(reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "") -> Any:
@@ -56,9 +57,7 @@ def along(extended: Extended, reduce_op: Any, value: Any, axis: Any) -> Any:
         return combine_along(reduce_op, tensors, axis, extended.over_hosts)
 
 
-def combine_along(
-    reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hosts: Callable[..., Any]
-) -> Any:
+def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hosts: Fn) -> Any:
     """Reduces over replicas and along `axis` of each replica's tensor.
 
     Args:

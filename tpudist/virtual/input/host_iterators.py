@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
 
+if TYPE_CHECKING:
+    from tpudist.virtual.annotations import Fn
 
-def take(get_next: Callable[..., Any], count: int) -> Any:
+
+def take(get_next: Fn, count: int) -> Any:
     """`count` results of ``get_next()``, taken in turn even in a graph.
 
     Args:

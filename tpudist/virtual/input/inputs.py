@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python.distribute import values
@@ -15,6 +15,7 @@ from tpudist.virtual.tpu_check import telling
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended
+    from tpudist.virtual.annotations import Fn
 
 
 if versions.HAS_INPUT_LIB:
@@ -80,7 +81,7 @@ def workers(extended: Extended, options: Any = None) -> Any:
     return input_lib.InputWorkers([(extended._host, feeds)] * count)
 
 
-def distribute(make: Callable[..., Any], extended: Extended, dataset: Any, *options: Any) -> Any:
+def distribute(make: Fn, extended: Extended, dataset: Any, *options: Any) -> Any:
     """The distributed dataset to use in place of TensorFlow's, ``make(dataset, *options)``."""
     _check_fetched(dataset, *options)
     telling.check_pipeline(extended, dataset)
@@ -89,16 +90,14 @@ def distribute(make: Callable[..., Any], extended: Extended, dataset: Any, *opti
     return _distributed(extended, make(dataset, *options))
 
 
-def distribute_from_function(
-    make: Callable[..., Any], extended: Extended, dataset_fn: Callable[..., Any], *options: Any
-) -> Any:
+def distribute_from_function(make: Fn, extended: Extended, dataset_fn: Fn, *options: Any) -> Any:
     """The distributed dataset to use in place of TensorFlow's, ``make(dataset_fn, *options)``."""
     dataset = make(checked(extended, dataset_fn), *options)
     _check_fetched(dataset, *options)
     return _distributed(extended, dataset)
 
 
-def checked(extended: Extended, dataset_fn: Callable[..., Any]) -> Callable[..., Any]:
+def checked(extended: Extended, dataset_fn: Fn) -> Fn:
     """Wraps `dataset_fn`: it tells what the hosts of a slice could not do of its dataset."""
 
     @functools.wraps(dataset_fn)
@@ -159,7 +158,7 @@ def element_spec(extended: Extended, spec: Any) -> Any:
     )
 
 
-def make_dataset_iterator(make: Callable[..., Any], extended: Extended, dataset: Any) -> Any:
+def make_dataset_iterator(make: Fn, extended: Extended, dataset: Any) -> Any:
     """The iterator to use in place of TensorFlow's, ``make(dataset)``."""
     if versions.ITERATORS_ARE_ARGUMENTS:
         options = [None] if versions.HAS_INPUT_OPTIONS else []
@@ -169,9 +168,7 @@ def make_dataset_iterator(make: Callable[..., Any], extended: Extended, dataset:
     return make(dataset)
 
 
-def make_input_fn_iterator(
-    make: Callable[..., Any], extended: Extended, input_fn: Callable[..., Any]
-) -> Any:
+def make_input_fn_iterator(make: Fn, extended: Extended, input_fn: Fn) -> Any:
     """The iterator to use in place of TensorFlow's, ``make(input_fn)``."""
     input_fn = checked(extended, input_fn)
     if versions.ITERATORS_ARE_ARGUMENTS:

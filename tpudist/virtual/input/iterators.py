@@ -21,7 +21,7 @@ iterators are ours.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python.data.ops import iterator_ops
@@ -29,6 +29,10 @@ from tensorflow.python.distribute import input_lib, values
 
 from tpudist.tfcompat import distributed, functions, nests, telling_values, versions
 from tpudist.virtual.input import host_iterators, packed_values
+
+if TYPE_CHECKING:
+    from tpudist.virtual.annotations import Fn
+
 
 if versions.INPUT_LIB_V1_HAS_MODULE:
     from tensorflow.python.distribute.v1 import input_lib as input_lib_v1
@@ -164,9 +168,7 @@ def of_one_replica(spec: Any) -> Any:
     )
 
 
-def dataset_class(
-    native: Any, native_spec: Any, of_hosts: Any, ours: Any, in_sessions: Callable[..., Any]
-) -> Any:
+def dataset_class(native: Any, native_spec: Any, of_hosts: Any, ours: Any, in_sessions: Fn) -> Any:
     """A subclass of a class of distributed datasets, with iterators of ours.
 
     Args:
@@ -294,7 +296,7 @@ def convert(dataset: Any) -> Any:
     return become(DistributedDataset if of_batches else DistributedDatasetsFromFunction, dataset)
 
 
-def from_input_fn(make: Callable[..., Any], input_fn: Callable[..., Any]) -> Any:
+def from_input_fn(make: Fn, input_fn: Fn) -> Any:
     """The iterator of ``make(input_fn)``, changed to one iterator per host.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -18,7 +18,7 @@ from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Tensor, Variable
-    from tpudist.virtual.annotations import Program
+    from tpudist.virtual.annotations import Args, Fn, Kwargs, Program
 
 
 class Merge(function_graphs.Trace):
@@ -58,9 +58,7 @@ class Merge(function_graphs.Trace):
         self._sums = IdentityMap()
         self._sources = IdentityMap()
 
-    def run(
-        self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
+    def run(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
         """Traces `merge_fn`; returns its result as the replica sees it."""
         if self.program.extended.runs_as_session:
             self._start = tf.no_op()
@@ -232,9 +230,7 @@ class Merge(function_graphs.Trace):
         return placeholder
 
 
-def outside(
-    program: Program, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def outside(program: Program, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Runs `merge_fn` eagerly, where ``tf.init_scope`` has left the trace of `program`.
 
     Returns:

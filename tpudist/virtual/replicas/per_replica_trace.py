@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -21,6 +21,7 @@ from tpudist.virtual.variables import splits
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Operation, Strategy, Tensor
+    from tpudist.virtual.annotations import Args, Fn, Kwargs
     from tpudist.virtual.explanations import Explanation
 
 
@@ -31,13 +32,7 @@ _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
 _LABELS_LEAVE = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and not versions.BY_DEVICE
 
 
-def run(
-    extended: Extended,
-    fn: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    explanation: Explanation,
-) -> Any:
+def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Explanation) -> Any:
     """Traces `fn` once per replica into the current graph.
 
     Context: cross-replica, in a graph or a ``tf.function``; `explanation` gets what a TPU refuses.
@@ -151,9 +146,7 @@ class Replica(distributed.MirroredReplicaContext):
         """See `VirtualExtended`."""
         return self.strategy.extended.experimental_logical_device(logical_device_id)
 
-    def _merge_call(
-        self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
+    def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
         if keras_loops.builds_a_model(merge_fn):
             with keras_loops.alone(self):
                 return merge_fn(self.strategy, *args, **kwargs)
@@ -179,7 +172,7 @@ class Replica(distributed.MirroredReplicaContext):
         variables. Here the search would pass through the reduction and refuse
         the other replicas' variables, so it is stopped at the reduction's inputs.
         """
-        native = super().all_reduce if versions.HAS_ALL_REDUCE else self._merge_and_reduce
+        native = super().all_reduce if versions.WORKS_OUTSIDE_SCOPE else self._merge_and_reduce
         flat = nests.flatten(value)
         if any(isinstance(leaf, distributed.IndexedSlices) for leaf in flat):
             return native(reduce_op, value, *options, **named_options)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import bisect
 import collections
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -26,11 +26,10 @@ from tpudist.virtual.variables import splits, storage, stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Operation, Strategy
+    from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
-def run(
-    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Traces `fn` once and runs it once per replica.
 
     Context: cross-replica, while a ``tf.function`` is being traced.
@@ -62,11 +61,7 @@ def run(
 
 
 def _traced(
-    extended: Extended,
-    explanation: Any,
-    fn: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    extended: Extended, explanation: Any, fn: Fn, args: Args, kwargs: Kwargs
 ) -> tuple[Program, Any]:
     """Returns (the trace of `fn`, what `fn` returned).
 
@@ -122,7 +117,7 @@ class Program(function_graphs.Trace):
         """The ids of these replicas."""
         return distributed.local_replicas(self.extended)
 
-    def trace(self, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def trace(self, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
         """Calls `fn` in replica context; returns what it returned."""
         with self.graph.as_default():
             args, kwargs = arguments.enter(self, (args, kwargs))
@@ -206,9 +201,7 @@ class Program(function_graphs.Trace):
                     )
         return super().outside(kwargs)
 
-    def merge(
-        self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
+    def merge(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
         """Runs `merge_fn` once, in cross-replica context."""
         if tf.executing_eagerly():  # in tf.init_scope
             return merge.outside(self, merge_fn, args, kwargs)
@@ -257,9 +250,7 @@ class TracedReplica(distributed.ReplicaContext):
         """See `VirtualExtended`."""
         return self.strategy.extended.experimental_logical_device(logical_device_id)
 
-    def _merge_call(
-        self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
+    def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
         return self._program.merge(merge_fn, args, kwargs)
 
 
@@ -307,7 +298,7 @@ def _uses_of_shared(program: Program) -> dict[Any, list[tuple[int, bool]]]:
     return uses
 
 
-def deliver(value: Any, receive: Callable[..., Any]) -> None:
+def deliver(value: Any, receive: Fn) -> None:
     """Calls ``receive(value)`` in the context that started the replicas.
 
     So a replica function passes a value, such as an output of a step, to cross-replica code

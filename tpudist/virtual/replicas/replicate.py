@@ -11,7 +11,7 @@ fetches them from the Session. So is a tower that asks in Python which one it is
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -23,6 +23,7 @@ from tpudist.virtual.replicas import host_computations, per_replica_trace, progr
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended
+    from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
 #: {extended: {function: {owner of a bound method, or function: wrapper}}}
@@ -42,11 +43,7 @@ substitutes: list[Any] = []
 
 
 def call_for_each_replica(
-    extended: Extended,
-    fn: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    op_by_op: bool = False,
+    extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, op_by_op: bool = False
 ) -> Any:
     """Runs `fn` once per replica; see ``StrategyExtended``.
 
@@ -78,9 +75,7 @@ def call_for_each_replica(
     return results
 
 
-def _run_in_a_graph(
-    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def _run_in_a_graph(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Runs `fn` with the engine that fits; explains why, where it is one trace per replica."""
     reason = _reason_for_per_replica_trace(extended, fn, args, kwargs)
     if reason is None:
@@ -89,9 +84,7 @@ def _run_in_a_graph(
         return per_replica_trace.run(extended, fn, args, kwargs, explanation)
 
 
-def _reason_for_per_replica_trace(
-    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def _reason_for_per_replica_trace(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
     if not functions.in_function():
         return "a graph outside of run_steps_on_dataset: Python and Sessions have its tensors"
@@ -106,9 +99,7 @@ def _reason_for_per_replica_trace(
     return python_ids.reason(fn, (args, kwargs))
 
 
-def call_in_function(
-    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def call_in_function(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Runs the replicas of `fn`, which may be a ``tf.function``, in one ``tf.function``."""
     args, kwargs = nests.map_structure(
         lambda leaf: _into_function(extended, leaf), (_of_signature(fn, args), kwargs)
@@ -116,7 +107,7 @@ def call_in_function(
     return _wrapper(extended, fn)(*args, **kwargs)
 
 
-def _wrapper(extended: Extended, fn: Callable[..., Any]) -> Any:
+def _wrapper(extended: Extended, fn: Fn) -> Any:
     """Wraps the replicas of `fn` in a ``tf.function``.
 
     The same `fn` gets the same wrapper, so it is traced once. The wrapper does
@@ -136,7 +127,7 @@ def _wrapper(extended: Extended, fn: Callable[..., Any]) -> Any:
         return _wrap(extended, fn)
 
 
-def _wrap(extended: Extended, fn: Callable[..., Any]) -> Any:
+def _wrap(extended: Extended, fn: Fn) -> Any:
     target = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else (weakref.ref(fn))
     target_extended = weakref.ref(extended)
 
@@ -154,7 +145,7 @@ def _wrap(extended: Extended, fn: Callable[..., Any]) -> Any:
     return tf.function(for_each_replica)
 
 
-def _of_signature(fn: Any, args: Sequence[Any]) -> tuple[Any, ...]:
+def _of_signature(fn: Any, args: Args) -> tuple[Any, ...]:
     """Converts numbers and arrays to the tensors that the signature of a ``tf.function`` asks for.
 
     A ``tf.function`` without a signature, as the wrapper is, would be traced for each number.

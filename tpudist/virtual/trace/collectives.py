@@ -11,7 +11,7 @@ import collections
 import contextlib
 import re
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterator
 
 import tensorflow as tf
 
@@ -19,6 +19,7 @@ from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph
+    from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
 #: {op type of a collective: its kind}
@@ -79,9 +80,7 @@ def named(name: str) -> Iterator[Any]:
         yield
 
 
-def traced(
-    fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-) -> Any:
+def traced(fn: Fn, args: Args = (), kwargs: Kwargs | None = None) -> Any:
     """The collectives of a function's program.
 
     Context: cross-replica, eager or in a graph. Eagerly `fn` is traced as a

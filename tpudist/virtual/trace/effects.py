@@ -6,13 +6,14 @@ queue, the console, the state of Python.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
+    from tpudist.virtual.annotations import Fn
 
 
 #: Ops that take a resource but do not read its value.
@@ -36,7 +37,7 @@ def root(tensor: Tensor) -> Any:
 WORLD = object()
 
 
-def uses(op: Operation, is_shared: Callable[..., Any]) -> Any:
+def uses(op: Operation, is_shared: Fn) -> Any:
     """[(resource, whether it is changed)]: the resources that `op` uses and replicas share.
 
     Args:

@@ -50,7 +50,7 @@ class Trace:
         with self.graph.as_default():
             with functions.AutomaticControlDependencies() as order:
                 yield order
-            if versions.HAS_CONTROL_OUTPUTS:
+            if versions.HAS_FUNCTION:
                 self.must_run = list(order.ops_which_must_run)
                 self.must_run += captures.updates_of_references(self.graph)
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import functools
 import warnings
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.variables import splits, stored_once
+
+if TYPE_CHECKING:
+    from tpudist.virtual.annotations import Fn
+
 
 #: Assignments that give the same value when a loop repeats them for every copy.
 _REPEATABLE = ("assign", "load")
@@ -92,7 +96,7 @@ class _Copy:
         return inherited._lazy_read(op)
 
 
-def _assigning(base: Any, name: str) -> Callable[..., Any]:
+def _assigning(base: Any, name: str) -> Fn:
     def assign(self: Any, *args: Any, **kwargs: Any) -> Any:
         why = _split_for(self)
         if why is None:

@@ -8,7 +8,7 @@ split as soon as their values may differ (:func:`update`).
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Iterable
+from typing import TYPE_CHECKING, Any, Iterable
 
 import tensorflow as tf
 
@@ -20,6 +20,7 @@ from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Variable
+    from tpudist.virtual.annotations import Fn
 
 
 #: The beginnings of the types of ops that write to a handle.
@@ -95,7 +96,7 @@ def check(variable: Variable) -> None:
 
 
 def update_once(
-    variable: Any, update_fn: Callable[..., Any], value: Any, kwargs: dict[str, Any]
+    variable: Any, update_fn: Fn, value: Any, kwargs: dict[str, Any]
 ) -> tuple[bool, Any]:
     """Updates `variable` once for all replicas, if `value` is the same on every replica.
 

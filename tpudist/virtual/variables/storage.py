@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Iterator
 
 import tensorflow as tf
 
@@ -27,6 +27,7 @@ from tpudist.virtual.variables import (
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Tensor, Variable
+    from tpudist.virtual.annotations import Fn, Kwargs
 
 
 NONE = tf.VariableAggregation.NONE
@@ -130,7 +131,7 @@ else:
                 other_strategies.refuse_aggregated(self)
             return super()._mirrored_update(*args, **kwargs)
 
-        def _update(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
+        def _update(self, update_fn: Fn, value: Any, **kwargs: Any) -> Any:
             if self.aggregation != NONE:
                 other_strategies.refuse_aggregated(self)
             if self._updates_copies():
@@ -145,7 +146,7 @@ else:
             extended = self._own_strategy.extended
             return extended.updates_copies and stored_once.is_stored_once(self)
 
-        def _update_replica(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
+        def _update_replica(self, update_fn: Fn, value: Any, **kwargs: Any) -> Any:
             if (
                 self.aggregation == NONE
                 and stored_once.is_stored_once(self)
@@ -229,7 +230,7 @@ def replica_id(extended: Extended) -> Any:
     return distributed.components(extended.replica_ids)[0].read_value()
 
 
-def create(extended: Extended, next_creator: Callable[..., Any], kwargs: dict[str, Any]) -> Any:
+def create(extended: Extended, next_creator: Fn, kwargs: dict[str, Any]) -> Any:
     """Creates one distributed variable; see ``tf.distribute``'s scope.
 
     Args:
@@ -280,7 +281,7 @@ def _eager_place(extended: Extended) -> Iterator[Any]:
         yield
 
 
-def _starts_split(kwargs: Mapping[str, Any], colocate_with: Any, aggregation: Any) -> bool:
+def _starts_split(kwargs: Kwargs, colocate_with: Any, aggregation: Any) -> bool:
     """Whether a new variable gets one copy per replica from the start.
 
     The slots of a split variable do. A TF 1 graph cannot be traced again when
@@ -304,9 +305,7 @@ def _starts_split(kwargs: Mapping[str, Any], colocate_with: Any, aggregation: An
     )
 
 
-def _sibling(
-    first: Any, next_creator: Callable[..., Any], kwargs: Mapping[str, Any], replica_id: int
-) -> Any:
+def _sibling(first: Any, next_creator: Fn, kwargs: Kwargs, replica_id: int) -> Any:
     def initial_value() -> Any:
         if tf.executing_eagerly() or functions.in_function():
             return tf.identity(first.value())

@@ -14,8 +14,7 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, effects
-from tpudist.virtual.vectorize import replica_sums, rules
-from tpudist.virtual.vectorize.control_flow import branches, called_functions, loops
+from tpudist.virtual.vectorize import called_functions, flow, replica_sums, rules
 from tpudist.virtual.vectorize.values import (
     batched_values,
     known_shapes,
@@ -170,9 +169,9 @@ class BatchedGraph:
         if op.type in called_functions.CALLS:
             return self._inlined(op, inputs, output_sums)
         if op.type in called_functions.LOOPS:
-            return loops.batch(self, op, inputs, output_sums)
+            return flow.loop(self, op, inputs, output_sums)
         if op.type in called_functions.BRANCHES:
-            return branches.batch(self, op, inputs, output_sums)
+            return flow.branches(self, op, inputs, output_sums)
         return self._by_rule(op, inputs)
 
     def _inlined(self, op: Operation, inputs: Any, output_sums: Any) -> Any:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
-from tpudist.virtual.vectorize import rules
-from tpudist.virtual.vectorize.control_flow import called_functions
+from tpudist.virtual.vectorize import called_functions, rules
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor

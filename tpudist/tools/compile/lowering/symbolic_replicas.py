@@ -221,7 +221,7 @@ class SymbolicReplica(distributed.ReplicaContext):
 
     def all_reduce(self, reduce_op: Any, value: Any, *options: Any, **named_options: Any) -> Any:
         """Sums or averages a nest over the replicas; see ``ReplicaContext``."""
-        if versions.HAS_ALL_REDUCE:
+        if versions.WORKS_OUTSIDE_SCOPE:
             return super().all_reduce(reduce_op, value, *options, **named_options)
         sums = self.strategy.extended.sums
         return nests.map_structure(lambda leaf: sums.reduce(reduce_op, leaf), value)

@@ -19,7 +19,7 @@ from tpudist.virtual.vectorize.values import batched_values, known_shapes
 from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, entries
 
 if TYPE_CHECKING:
-    from tpudist.virtual.annotations import BatchedValue
+    from tpudist.virtual.annotations import BatchedValue, Fn
     from tpudist.virtual.vectorize.rules.node import Node
 
 
@@ -45,16 +45,16 @@ def _array(numbers: Any, scalar: bool = False) -> Any:
     return array.reshape([]) if scalar else array
 
 
-def computed(*types: str) -> Callable[[Callable[..., Any]], Any]:
+def computed(*types: str) -> Callable[[Fn], Any]:
     """A decorator: registers a function that computes one output from the arrays of all inputs."""
 
-    def register(compute: Callable[..., Any]) -> Any:
+    def register(compute: Fn) -> Any:
         return rule(*types)(functools.partial(_apply, compute))
 
     return register
 
 
-def _apply(compute: Callable[..., Any], node: Node) -> Any:
+def _apply(compute: Fn, node: Node) -> Any:
     numbers, output = [entries(value) for value in node.inputs], node.op.outputs[0]
     if None in numbers or not output.dtype.is_integer or output.shape.rank not in (0, 1):
         return None

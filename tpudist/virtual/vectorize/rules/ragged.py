@@ -17,12 +17,7 @@ import tensorflow as tf
 from tpudist.virtual import constants
 from tpudist.virtual.vectorize.rules import dims, elementwise, examples
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
-from tpudist.virtual.vectorize.values import (
-    batched_values,
-    known_shapes,
-    ragged_values,
-    tensor_lists,
-)
+from tpudist.virtual.vectorize.values import batched_values, ragged_values, tensor_lists
 from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, entries
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
 
@@ -97,7 +92,7 @@ def _of_all_rows(value: Any, sizes: Sizes) -> Any:
     if isinstance(value, Ragged):
         return ragged_values.checked_rows(value, sizes)
     if isinstance(value, Dims):
-        is_of_rows = not value.scalar and known_shapes.same_entry(value.entries[0], sizes)
+        is_of_rows = not value.scalar and value.entries[0] == sizes
         return full_shape(value.entries, value.dtype) if is_of_rows else None
     return value.value if isinstance(value, batched_values.Uniform) else None
 
@@ -266,7 +261,7 @@ def reshape(node: Node) -> list[Any] | None:
     if not before or not after:
         return None
     sizes = value.sizes.times(fractions.Fraction(before, after))
-    if target[0] != -1 and not known_shapes.same_entry(target[0], sizes):
+    if target[0] != -1 and target[0] != sizes:
         return None
     rows = tf.reshape(value.rows(), constants.constant([-1] + shapes[0]))
     return ragged_outputs(node, sizes, [rows])

@@ -7,7 +7,7 @@ the numbers of rows of ragged values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -18,7 +18,7 @@ from tpudist.virtual.vectorize.values.ragged_values import Sizes
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import DType, Operation, Tensor
-    from tpudist.virtual.annotations import BatchedValue
+    from tpudist.virtual.annotations import BatchedValue, Fn
 
 
 class Dims(batched_values.Batch):
@@ -105,7 +105,7 @@ class Axes(batched_values.PerReplicaTensors):
       make: returns the axes as a list of tensors, one per replica.
     """
 
-    def __init__(self, count: int, target: Any, make: Callable[..., Any]) -> None:
+    def __init__(self, count: int, target: Any, make: Fn) -> None:
         super().__init__(count)
         self.target = target
         self._make = make
@@ -148,13 +148,6 @@ def shape_entries(batched: Any) -> Any:
         shape = batched.value.shape
         return shape.as_list() if shape.is_fully_defined() else None
     return None
-
-
-def same_entry(one: Any, other: Any) -> bool:
-    """Whether two entries are known to be the same number."""
-    if isinstance(one, Sizes) and isinstance(other, Sizes):
-        return one.key == other.key
-    return not isinstance(one, Sizes) and not isinstance(other, Sizes) and one == other
 
 
 #: Ops whose first input is the shape of their output.

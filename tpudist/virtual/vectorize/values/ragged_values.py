@@ -11,7 +11,7 @@ from __future__ import annotations
 import collections
 import fractions
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -21,6 +21,7 @@ from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Tensor
+    from tpudist.virtual.annotations import Fn
 
 
 #: Identifies the numbers of rows of all replicas: they are `factor` times those of `origins`,
@@ -42,7 +43,7 @@ class Sizes:
         the value.
     """
 
-    def __init__(self, key: Any, make: Callable[..., Any]) -> None:
+    def __init__(self, key: Any, make: Fn) -> None:
         self.key = key
         self._make = make
         self._tensor = self._owners = self._total = None
@@ -77,6 +78,12 @@ class Sizes:
         key = Key(self.key.origins, self.key.factor * factor)
         return Sizes(key, lambda: self.tensor() * factor.numerator // factor.denominator)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sizes) and other.key == self.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def __mul__(self, other: Any) -> Any:
         return self.times(other) if other and isinstance(other, int) else NotImplemented
 
@@ -92,7 +99,7 @@ def starts(counts: Tensor) -> Any:
         return tf.cumsum(counts, exclusive=True)
 
 
-def unknown_sizes(make: Callable[..., Any]) -> Any:
+def unknown_sizes(make: Fn) -> Any:
     """New `Sizes`, unrelated to all others; `make` returns them."""
     return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make)
 

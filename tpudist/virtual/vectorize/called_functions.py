@@ -1,0 +1,92 @@
+"""Reads the functions that the branches, loops and calls of a trace call."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING, Any
+
+from tpudist.tfcompat import graphs, made_ops
+from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import dependencies
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Graph, Operation
+
+
+LOOPS = ("While", "StatelessWhile")
+BRANCHES = ("Case", "If", "StatelessCase", "StatelessIf")
+CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+
+#: Loops and branches of at most this many ops, summed over the replicas, are inlined: a call
+#: in each round would cost more than optimising a few ops once per replica.
+_INLINED_OPS = 256
+
+#: A function: its graph; its inputs, placeholders; the ops that its outputs need, in an order
+#: in which they can run; its outputs.
+Function = collections.namedtuple("Function", "graph inputs body outputs")
+
+#: The two functions of a loop: whether there is another round, and one round.
+Loop = collections.namedtuple("Loop", "condition body")
+
+
+def function(op: Operation, attribute: str = "f") -> Any:
+    """The `Function` in an attribute of `op`; None if it is not known, or compiled by XLA."""
+    return _called(op, op.node_def.attr[attribute].func)
+
+
+def _called(op: Operation, name: Any) -> Any:
+    if op.node_def.attr["_XlaMustCompile"].b:
+        return None
+    graph = graphs.called(op.graph, name.name)
+    return None if graph is None else _read(graph)
+
+
+def loop(op: Operation) -> Any:
+    """The `Loop` of a While op; None if one of its functions is not known."""
+    condition, body = function(op, "cond"), function(op, "body")
+    return None if condition is None or body is None else Loop(condition, body)
+
+
+def branches(op: Operation) -> Any:
+    """The `Function` of each branch of an If or Case op; None if one is not known."""
+    attributes = op.node_def.attr
+    names = attributes["branches"].list.func or [
+        attributes[name].func for name in ("then_branch", "else_branch")
+    ]
+    called = [_called(op, name) for name in names]
+    return None if None in called else called
+
+
+def _read(graph: Graph) -> Any:
+    inputs = IdentityMap.of(graph.inputs)
+    outputs = [dependencies.origin(tensor) for tensor in graph.outputs]
+    live, pending = set(), [tensor.op for tensor in outputs if tensor not in inputs]
+    while pending:
+        op = pending.pop()
+        if op not in live:
+            live.add(op)
+            pending += [tensor.op for tensor in dependencies.inputs_of(op) if tensor not in inputs]
+            pending += [c for c in dependencies.controls_of(op) if c.type != "Placeholder"]
+    body = dependencies.sorted_ops([op for op in graph.get_operations() if op in live])
+    return None if body is None else Function(graph, list(graph.inputs), body, outputs)
+
+
+def not_inlined_attributes(op: Operation, count: int, place: Any) -> Any:
+    """The attributes that keep TensorFlow from inlining the functions of copies of `op`.
+
+    TensorFlow inlines the ops of a branch or loop, and optimises them once for each copy.
+    Functions that are not inlined it optimises once for all copies.
+
+    Args:
+      op: an op of a trace that is copied once per replica.
+      count: number of replicas.
+      place: the device. On a GPU all are inlined: it has no kernels for some values of loops.
+
+    Returns:
+      A dict of attributes; None if `op` may be inlined, or calls no function.
+    """
+    if op.type not in LOOPS + BRANCHES or "GPU" in (place or ""):
+        return None
+    called = (branches(op) if op.type in BRANCHES else loop(op)) or ()
+    ops = sum(len(one.body) for one in called)
+    return made_ops.NOT_INLINED if ops * count > _INLINED_OPS else None
