@@ -318,7 +318,7 @@ def migrate(sizes):
             "the same tree: tpudist migrate / tf_upgrade_v2",
             found["migrate"] / found["upgrade"],
             "",
-            0.1,
+            0.25,
         ),
         Figure(
             "a tenth as many files, all legacy: tpudist migrate / tf_upgrade_v2",

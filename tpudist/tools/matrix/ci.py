@@ -103,17 +103,16 @@ def _command(releases: str, options: argparse.Namespace) -> str:
             "a CI configuration has one line for it",
             "a script in your project: tpudist matrix ... -- python script.py",
         )
+    given = [
+        ("--project", options.project, "."),
+        *(("--with", each, None) for each in options.extra),
+        ("--tpu", options.tpu, "virtual:8"),
+        ("--table", options.table, None),
+        ("--jobs", str(options.jobs), "1"),
+    ]
     words = ["tpudist", "matrix", "--releases", releases]
-    if options.project != ".":
-        words += ["--project", shlex.quote(options.project)]
-    for each in options.extra:
-        words += ["--with", shlex.quote(each)]
-    if options.tpu != "virtual:8":
-        words += ["--tpu", shlex.quote(options.tpu)]
-    if options.table:
-        words += ["--table", shlex.quote(options.table)]
-    if options.jobs != 1:
-        words += ["--jobs", str(options.jobs)]
+    for flag, value, default in given:
+        words += [flag, shlex.quote(value)] if value != default else []
     if options.fail_fast:
         words.append("--fail-fast")
     if options.arguments:

@@ -7,7 +7,7 @@ meaning.
 
 from __future__ import annotations
 
-from typing import Iterable, Mapping
+from typing import Mapping, NamedTuple, Sequence
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import names as era_names
@@ -33,39 +33,23 @@ _PACKAGES = ("tf_slim", "tensorflow_probability", "tpudist.legacy.contrib_ports"
 _NO_MODULES = ("tensorflow_probability.distributions.",)
 
 
-class Relocation:
-    """Where imported names are after a step.
+class Relocation(NamedTuple):
+    """Where imported names are after a step."""
 
-    Args:
-      target: an era, or "latest".
-      sources: the eras whose drop-in imports move.
-      plain: whether imports of TensorFlow itself move too.
-      v1: whether they become those of ``compat.v1``.
-      successors: {old dotted name: new one}.
-      mixed: whether names that only TensorFlow 1 has become those of ``compat.v1``.
-    """
-
-    def __init__(
-        self,
-        target: str,
-        sources: Iterable[str] = (),
-        plain: bool = False,
-        v1: bool = False,
-        successors: Mapping[str, str] | None = None,
-        mixed: bool = False,
-    ) -> None:
-        self._home, self._sources = _HOMES[target], tuple(sources)
-        self._dropins = surfaces.DROPINS.get(target, ())
-        self.plain, self._v1, self._mixed = plain, v1, mixed
-        self._successors = dict(successors or {})
+    target: str  # an era, or "latest"
+    sources: Sequence[str] = ()  # the eras whose drop-in imports move
+    plain: bool = False  # whether imports of TensorFlow itself move too
+    v1: bool = False  # whether they become those of ``compat.v1``
+    successors: Mapping[str, str] = {}  # {old dotted name: new one}
+    mixed: bool = False  # whether names that only TensorFlow 1 has become those of ``compat.v1``
 
     def __call__(self, full: str) -> str:
         """The new full name of an imported one; the same if it stays."""
         rest = self._below(full)
         if rest is None:
             return full
-        home, (compat, inner) = self._home, _compat(rest)
-        new = self._successors.get(inner) or self._carried_on(inner)
+        home, (compat, inner) = _HOMES[self.target], _compat(rest)
+        new = self.successors.get(inner) or self._carried_on(inner)
         if new.startswith(_PACKAGES):
             return new
         if home == _HOMES["contrib"]:
@@ -73,9 +57,11 @@ class Relocation:
         if new.partition(".")[0] == "contrib":
             return full  # neither a later TensorFlow nor the era's drop-in has it
         if is_own_code(new):  # it stays, but for what an era answers for
-            covered = any((key + ".").startswith(new + ".") for key in self._dropins)
+            covered = any(
+                (key + ".").startswith(new + ".") for key in surfaces.DROPINS.get(self.target, ())
+            )
             return "%s.%s" % (home if covered else "tensorflow", new)
-        v1 = self._v1 or self._mixed and era_names.is_first_generation(inner)
+        v1 = self.v1 or self.mixed and era_names.is_first_generation(inner)
         if not compat and v1 and not new.startswith("_"):
             compat = "compat.v1"
         if compat == "compat.v1" and new == "distribute.TPUStrategy":
@@ -88,9 +74,9 @@ class Relocation:
 
     def _carried_on(self, inner: str) -> str:
         """What a name or module of contrib is imported as; the same if there is no import."""
-        if not self._successors or inner.partition(".")[0] != "contrib":
+        if not self.successors or inner.partition(".")[0] != "contrib":
             return inner
-        public = self._successors.get(surfaces.public_name(inner))
+        public = self.successors.get(surfaces.public_name(inner))
         if public and inner.startswith("contrib.tpu.python."):
             return public
         new = surfaces.successor(inner)
@@ -110,7 +96,7 @@ class Relocation:
         return tensorflow_names.below_tensorflow(full) or None
 
     def _is_of_sources(self, parts: list[str]) -> bool:
-        return parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources
+        return parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self.sources
 
     def moves_on(self, inner: str) -> bool:
         """Whether an import of a name of contrib moves to what carries it on."""

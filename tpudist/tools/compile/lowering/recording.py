@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 from typing import Any, Callable, Hashable, NamedTuple
 
@@ -30,16 +29,6 @@ class Recorded(NamedTuple):
     error: CompileError | None
 
 
-class _TracedFunction(NamedTuple):
-    """A replica function and its trace, or the error; the variables are kept alive."""
-
-    name: str
-    location: str
-    step: tracing.Step | None
-    error: CompileError | None
-    variables: list[Any]
-
-
 class Recorder:
     """Context manager: records every replica function that runs inside.
 
@@ -59,7 +48,8 @@ class Recorder:
         check: Callable[[Any], object] = lambda strategy: None,
         traced: Callable[[list[tuple[str, int]], Hashable], object] | None = None,
     ) -> None:
-        self._functions: dict[Hashable, _TracedFunction] = collections.OrderedDict()
+        #: The functions with their traces, and variables that are to be kept alive.
+        self._functions: dict[Hashable, tuple[Recorded, tracing.Step | None, list[Any]]] = {}
         self._check, self._on_traced = check, traced
 
     def __enter__(self) -> Recorder:
@@ -75,7 +65,7 @@ class Recorder:
 
     def programs(self, lower: Callable[[tracing.Step], Program]) -> list[Recorded]:
         """Lowers each function, once for each shape of its arguments."""
-        return [_lowered(each, lower) for each in self._functions.values()]
+        return [_lowered(each, step, lower) for each, step, _ in self._functions.values()]
 
     def _observe(self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
         with graphs.collections_kept():
@@ -105,7 +95,7 @@ class Recorder:
         except Exception as error:  # the user's code may raise anything
             key = (name, location, str(error))
             failure = _as_compile_error(error)
-            self._functions[key] = _TracedFunction(name, location, None, failure, [])
+            self._functions[key] = (Recorded(name, location, None, failure), None, [])
             return key, failure
         step = traced.step
         shapes = tuple(
@@ -115,9 +105,8 @@ class Recorder:
         )
         used = [stored_once.of_handle(each.outer) for each in step.inputs]
         key = (name, location, id(strategy), shapes)
-        self._functions[key] = _TracedFunction(
-            name, location or _first_line(step.graph), step, None, used + list(step.graph.variables)
-        )
+        recorded = Recorded(name, location or _first_line(step.graph), None, None)
+        self._functions[key] = (recorded, step, used + list(step.graph.variables))
         return key, traced
 
 
@@ -131,14 +120,15 @@ def _as_compile_error(error: Exception) -> CompileError:
     )
 
 
-def _lowered(function: _TracedFunction, lower: Callable[[tracing.Step], Program]) -> Recorded:
-    name, location, step, error, _ = function
+def _lowered(
+    recorded: Recorded, step: tracing.Step | None, lower: Callable[[tracing.Step], Program]
+) -> Recorded:
     if step is None:
-        return Recorded(name, location, None, error)
+        return recorded
     try:
-        return Recorded(name, location, lower(step), None)
+        return recorded._replace(program=lower(step))
     except CompileError as error:
-        return Recorded(name, location, None, error)
+        return recorded._replace(error=error)
 
 
 def _name_and_location(fn: Any) -> tuple[str, str]:

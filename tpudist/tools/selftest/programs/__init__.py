@@ -6,13 +6,12 @@ shared out, so that sums and means over all cores do not depend on how many ther
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import Any, Callable, Dict, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    #: What ``tf.function`` is: TensorFlow itself has no types.
-    Compiled = Callable[[Callable[..., Any]], Callable[..., Any]]
+#: What ``tf.function`` is: TensorFlow itself has no types.
+Compiled = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 #: Rows of a global batch: the replicas' number has to divide it.
 ROWS = 256
@@ -32,8 +31,7 @@ class NotTried(Exception):
     """This TPU, or this TensorFlow, has not what a program needs."""
 
 
-if TYPE_CHECKING:
-    Program = Callable[[World], dict[str, Any]]
+Program = Callable[[World], Dict[str, Any]]
 
 
 def rows() -> tuple[np.ndarray, np.ndarray]:
