@@ -1,15 +1,15 @@
 """Runs real training programs of public code bases under ``tpudist run``, each release in turn.
 
     python -m compat.programs --python 1.15=/path/to/python --python 2.15=... [--only NAME]
-        [--mirrors FOLDER] [--work FOLDER] [--tpu cpus:8]
+        [--mirrors FOLDER] [--work FOLDER] [--cores cpus]
 
 Fetches each repository (``git clone`` from GitHub, or ``FOLDER/owner+name/repo``), takes the
 program's revision, and runs the file as it is on a virtual TPU, of eight cores if not said
 otherwise. A notebook is run as the Python of its code cells, without lines for the shell.
 Data sets that the programs download are not needed: :mod:`compat.programs_data` and
 :mod:`compat.programs_data2` make small random ones. The programs are in
-:mod:`compat.programs_list`. Results go into ``compat/programs.json``, their page is
-``compat/PROGRAMS.md``. Nothing of them is kept.
+:mod:`compat.programs_list`. Results go into ``compat/programs.json``, those on logical CPUs into
+``compat/programs_cpus.json``; their page is ``compat/PROGRAMS.md``. Nothing of them is kept.
 """
 
 import argparse
@@ -28,9 +28,17 @@ from compat.programs_list import PROGRAMS, STEADY_LINES, SUMMED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "programs.json")
+RESULTS_ON_CPUS = os.path.join(HERE, "programs_cpus.json")
 PAGE = os.path.join(HERE, "PROGRAMS.md")
 LIMIT = 600
 RELEASES = ("1.15", "2.2", "2.15", "2.21")
+_ON_CPUS = """## Each core a device
+
+Run by `python -m compat.programs --cores cpus`: `--tpu cpus:8` for `virtual:8`, by TensorFlow's own
+mirrored strategy. Of the programs that run on the virtual TPU ran to their end: %s. The others:
+
+%s
+"""
 _EQUAL = """## The same numbers
 
 Run by `python -m compat.programs_equal`: without dropout and with training rows alike or in order
@@ -113,9 +121,10 @@ def script(folder, path, lines, out):
     return place
 
 
-def run(python, name, mirrors, work, tpu=None):
-    """A result: {"revision", "status", "said"}, on the program's TPU if no other is named."""
-    program = PROGRAMS[name]._replace(**({"tpu": tpu} if tpu else {}))
+def run(python, name, mirrors, work, cores="virtual"):
+    """A result: {"revision", "status", "said"}."""
+    program = PROGRAMS[name]
+    program = program._replace(tpu=program.tpu.replace("virtual", cores))
     folder, revision = fetch(program.repository, program.date, mirrors, work)
     if program.clones:
         other = fetch(program.clones, program.date, mirrors, work)[0]
@@ -202,17 +211,17 @@ def failure(lines):
     return "fails", said.strip()
 
 
-def results():
+def results(path=RESULTS):
     """What was recorded: {name: {release: result}}."""
-    if not os.path.exists(RESULTS):
+    if not os.path.exists(path):
         return {}
-    with open(RESULTS) as file:
+    with open(path) as file:
         return json.load(file)
 
 
-def record(name, release, result):
+def record(name, release, result, path=RESULTS):
     """Writes a result down; other processes may do so at the same time."""
-    with open(RESULTS, "r+") as file:
+    with open(path, "r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         found = json.load(file)
         found.setdefault(name, {})[release] = result
@@ -257,7 +266,7 @@ def page(found):
         "%s\nRun to their end: %s." % (_whole(found), tally),
         "\n".join(rows),
         "\n".join(notes) or "Nothing.",
-        _equal(),
+        _on_cpus(results(RESULTS_ON_CPUS)) + "\n" + _equal(),
         programs_equal_page.sections(),
     )
 
@@ -277,6 +286,21 @@ def _whole(found):
         "%d programs of %d code bases. %d of %d run on every release that they are for,\n"
         "%d of them, of %d code bases, unmodified."
     ) % sum(counts, ())
+
+
+def _on_cpus(found):
+    """The section of the programs whose cores were logical CPUs."""
+    tallies = []
+    for release in RELEASES:
+        ran = [each[release]["status"] == "runs" for each in found.values() if release in each]
+        tallies += ["%d of %d on %s" % (sum(ran), len(ran), release)] if ran else []
+    others = [
+        "* %s, %s: %s" % (name, release, "`%s`" % result["said"].replace("`", "'"))
+        for name, each in found.items()
+        for release, result in sorted(each.items())
+        if result["status"] != "runs"
+    ]
+    return _ON_CPUS % (", ".join(tallies), "\n".join(others) or "None.")
 
 
 def _equal():
@@ -341,16 +365,16 @@ def write_page():
 def main(arguments):
     """Runs what the arguments name, and writes results and page."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tpu", help="another TPU than a program's own; nothing is written down")
+    parser.add_argument("--cores", choices=["virtual", "cpus"], default="virtual")
     options = parsed(parser, arguments)
     for name in options.only or PROGRAMS:
         for release, python in (each.split("=", 1) for each in options.python):
             if release in PROGRAMS[name].not_for.split():
                 continue
-            result = run(python, name, options.mirrors, options.work, options.tpu)
+            result = run(python, name, options.mirrors, options.work, options.cores)
             print("%s on %s: %s %s" % (name, release, result["status"], result["said"]), flush=True)
-            if not options.tpu:
-                record(name, release, result)
+            path = RESULTS_ON_CPUS if options.cores == "cpus" else RESULTS
+            record(name, release, result, path)
     write_page()
 
 

@@ -7,7 +7,7 @@ from tests.conformance import modes
 from tests.examples import running
 from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError, TPUNameError
-from tpudist.tfcompat import devices, versions
+from tpudist.tfcompat import devices, keras_packages, versions
 
 
 @pytest.mark.skipif(devices.gpus() > 0, reason="there are GPUs")
@@ -103,3 +103,45 @@ def test_xla_compiles_by_tensorflows_own_switch(tmp_path, monkeypatch, tpu):
     compiled = run()
     assert "Compiled cluster using XLA" in compiled.stderr
     assert compiled.stdout.split() == plain.stdout.split()
+
+
+_KERAS_IN_A_GRAPH = """
+import numpy as np
+import tensorflow as tf
+
+resolver = tf.contrib.cluster_resolver.TPUClusterResolver("a")
+tf.contrib.distribute.initialize_tpu_system(resolver)
+strategy = tf.contrib.distribute.TPUStrategy(resolver, steps_per_run=2)
+random = np.random.RandomState(0)
+x = random.rand(64, 6).astype("float32")
+y = tf.keras.utils.to_categorical(random.randint(3, size=64), 3)
+start = tf.keras.initializers.RandomUniform(seed=3)
+with strategy.scope():
+    model = tf.keras.models.Sequential()
+    model.add(tf.keras.layers.Dense(8, "relu", input_shape=(6,), kernel_initializer=start))
+    model.add(tf.keras.layers.BatchNormalization())
+    model.add(tf.keras.layers.Dense(3, "softmax", kernel_initializer=start))
+    model.compile(tf.train.GradientDescentOptimizer(0.5), "categorical_crossentropy", ["accuracy"])
+options = dict(batch_size=16, verbose=0)
+history = model.fit(x, y, epochs=3, shuffle=False, validation_data=(x, y), **options).history
+print("NUMBERS", *(value for name in sorted(history) for value in history[name]))
+print("NUMBERS", *model.evaluate(x, y, **options), *model.predict(x, batch_size=16).ravel())
+print("NUMBERS", *(value for weight in model.get_weights() for value in weight.ravel()))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(keras_packages.is_keras_3(), reason="Keras 3 has no graphs")
+def test_keras_in_a_graph_trains_as_on_the_virtual_tpu(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(_KERAS_IN_A_GRAPH)
+
+    def numbers(tpu):
+        done = running.python("-m", "tpudist", "run", "--tpu", tpu, str(script))
+        assert done.returncode == 0, done.stderr[-2000:]
+        lines = [line for line in done.stdout.splitlines() if line.startswith("NUMBERS")]
+        return [float(word) for line in lines for word in line.split()[1:]]
+
+    on_cpus = numbers("cpus:4")
+    assert len(on_cpus) > 200
+    assert on_cpus == pytest.approx(numbers("virtual:4"), abs=1e-5)

@@ -9,6 +9,7 @@ its own thread; ``call_for_each_replica`` in it leads back to the replica.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from typing import TYPE_CHECKING, Any, Iterator
 
@@ -79,6 +80,35 @@ def call_in_replica(context: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
             return fn(*args, **(kwargs or {}))
     finally:
         _here.context = before
+
+
+def building_alone(fn: Fn) -> Fn:
+    """A step function of Keras' as replicas of their own threads run it: each builds its model."""
+
+    @functools.wraps(fn)
+    def replica(*args: Any, **kwargs: Any) -> Any:
+        native: Any = tf.distribute.get_replica_context()
+        native_class: Any = type(native)
+        with _builder(native_class)(native.strategy, native.replica_id_in_sync_group):
+            return fn(*args, **kwargs)
+
+    return replica
+
+
+@functools.lru_cache(maxsize=None)
+def _builder(native: Any) -> Any:
+    """The class of contexts, a subclass of `native`, of replicas that build a model alone."""
+
+    class Replica(native):
+        """The context of a replica that does not meet the others to build its model."""
+
+        def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+            if not builds_a_model(merge_fn):
+                return super()._merge_call(merge_fn, args, kwargs)
+            with alone(self):
+                return merge_fn(self.strategy, *args, **kwargs)
+
+    return Replica
 
 
 class StepOutputs:

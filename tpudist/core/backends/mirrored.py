@@ -17,7 +17,7 @@ from tpudist.core import base_classes, step_loops
 from tpudist.core.backends import replica_numbers
 from tpudist.core.backends.backend import Backend
 from tpudist.tfcompat import devices, distributed, functions, values_by_device
-from tpudist.virtual import device_loop, named_slice, reductions
+from tpudist.virtual import device_loop, keras_loops, named_slice, reductions
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.trace import dependencies, function_graphs
 
@@ -82,6 +82,11 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
 
     def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Runs the replicas; each draws random numbers of its own."""
+        alone = keras_loops.replica_of(self)
+        if alone is not None:
+            return keras_loops.call_in_replica(alone, fn, args, kwargs)
+        if keras_loops.is_of_keras(fn):
+            fn = keras_loops.building_alone(fn)
         if functions.is_function(fn):
             return replicate.call_in_function(self, fn, args, kwargs)
         if not tf.executing_eagerly():
@@ -99,6 +104,8 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         self, fn: Callable[..., Any], iterator: Any, iterations: Any, initial_values: Any = None
     ) -> Any:
         """Runs the stateful ops of a step too which nothing depends on."""
+        if keras_loops.is_of_keras(fn):
+            return keras_loops.run_steps(self, fn, iterator, iterations)
         return super()._experimental_run_steps_on_iterator(
             device_loop.with_effects(fn), iterator, iterations, initial_values
         )
