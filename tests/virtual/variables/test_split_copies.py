@@ -97,7 +97,7 @@ def test_values_of_any_shape_and_type(start):
     def replica(x):
         before = variable.read_value()
         variable.assign(x)
-        return before, variable.read_value()
+        return tf.stack([before, variable.read_value()])
 
     before, after = zip(*run_step(strategy, replica, inputs))
     np.testing.assert_array_equal(before, inputs[:1].repeat(CORES, 0))
