@@ -50,11 +50,13 @@ with tf.Graph().as_default(), strategy.scope():
     with tf.Session(config=tf.ConfigProto()) as session:
         print([float(each) for each in session.run(towers)])
         print(towers[0].graph.get_operation_by_name("four").device)
+        print(*(each.device_type for each in session.list_devices() if each.device_type[0] != "X"))
 """
     )
     done = running.python("-m", "tpudist", "run", "--tpu", "cpus:4", str(script), cwd=running.ROOT)
     assert "[0.0, 4.0, 8.0, 12.0]" in done.stdout, done.stderr[-2000:]
     assert "device:CPU:3" in done.stdout
+    assert "CPU TPU TPU TPU TPU TPU_SYSTEM" in done.stdout.split("\n")
 
 
 _TRAINING = """

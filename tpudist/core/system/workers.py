@@ -77,6 +77,8 @@ class _OnWorkers:
 def with_cores(devices: Iterable[Any], system: virtual_system.VirtualSystem | None) -> list[Any]:
     """What a Session lists, with a virtual TPU's cores and its system device.
 
+    Logical CPUs that stand for its cores are left out.
+
     Args:
       devices: what the native Session lists.
       system: the virtual TPU, or None.
@@ -84,6 +86,8 @@ def with_cores(devices: Iterable[Any], system: virtual_system.VirtualSystem | No
     listed = list(devices)
     if system is None or any(each.device_type == "TPU" for each in listed):
         return listed
+    if system.kind == "CPU":
+        listed = [each for each in listed if each.device_type != "CPU" or each.name[-2:] == ":0"]
     topology = placement.topology(system)
     cores = list(native.system_metadata(system.cores, system.hosts, topology).devices)
     return listed + cores + [native.system_device()]
