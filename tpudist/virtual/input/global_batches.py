@@ -17,7 +17,7 @@ from tensorflow.python.data.experimental.ops import cardinality
 from tensorflow.python.distribute import input_lib
 
 from tpudist.tfcompat import distributed, nests, telling_values
-from tpudist.virtual.input import iterators, packed_values
+from tpudist.virtual.input import iterators
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended
@@ -134,8 +134,20 @@ def distribute(extended: Extended, dataset: Any) -> Any:
 
 
 def _whole(spec: Any) -> Any:
-    """The spec of a global batch; `spec` describes per-replica values."""
-    return nests.map_structure(packed_values.whole_spec, spec)
+    """The spec of a global batch; `spec`, a nest, describes per-replica values.
+
+    If it does not know the number of a replica's rows, that of all is unknown too.
+    """
+
+    def whole(leaf: Any) -> Any:
+        parts = leaf._value_specs
+        shape = parts[0].shape
+        if shape.rank is not None:
+            rows, *rest = shape.as_list()
+            shape = [None if rows is None else len(parts) * rows, *rest]
+        return tf.TensorSpec(shape, parts[0].dtype)
+
+    return nests.map_structure(whole, spec)
 
 
 def _takes_global_batches(native: Any) -> Any:
@@ -194,7 +206,7 @@ def _divide(extended: Extended, shape: Any, leaf: Any) -> Any:
         pieces = tf.reshape(leaf, [extended.num_replicas_per_host, hosts, *rows])
         by_host = tf.transpose(pieces, [1, 0, *range(2, len(rows) + 2)])
         leaf = tf.reshape(by_host, [extended._num_replicas_in_sync * rows[0], *rows[1:]])
-    return packed_values.divide(extended, leaf)
+    return distributed.per_replica(extended, tf.split(leaf, extended._num_replicas_in_sync))
 
 
 def _pieces(extended: Extended, leaf: Any) -> Any:

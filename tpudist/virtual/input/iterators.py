@@ -28,7 +28,7 @@ from tensorflow.python.data.ops import iterator_ops
 from tensorflow.python.distribute import input_lib, values
 
 from tpudist.tfcompat import distributed, functions, nests, telling_values, versions
-from tpudist.virtual.input import host_iterators, packed_values
+from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
     from tpudist.virtual.annotations import Fn
@@ -348,16 +348,12 @@ def _next_batch(iterator: Any) -> Any:
     if not _is_eager_and_allowed(iterator._strategy):
         return None
     extended = iterator._strategy.extended
+    # The other workers of a cluster are asked too whether data is left.
+    if not iterator._enable_get_next_as_optional or extended.own_hosts:
+        return None
     with tf.device(extended._host):
         hosts = [host._iterator for host in iterator._iterators]
-        spec = hosts[0].element_spec
-        if iterator._enable_get_next_as_optional:
-            if extended.own_hosts:  # the other workers are asked too whether data is left
-                return None
-            return _per_replica(iterator._strategy, spec, _values_or_dummies(hosts))
-        if packed_values.can_pack(extended, spec):
-            return _per_replica(iterator._strategy, spec, _leaves(hosts, nests.flatten(spec)))
-    return None
+        return distributed.regroup(extended, _values_or_dummies(hosts))
 
 
 def _is_eager_and_allowed(strategy: Any) -> bool:
@@ -389,32 +385,3 @@ def _values_or_dummies(hosts: list[Any]) -> list[Any]:
 
 def _dummies(host: Any, count: int) -> list[Any]:
     return [input_lib._dummy_tensor_fn(host.element_spec) for _ in range(count)]
-
-
-def _leaves(hosts: list[Any], specs: list[Any]) -> list[Any]:
-    """The leaves of each replica's share; `specs` describe them."""
-    return [
-        tf.raw_ops.IteratorGetNext(
-            iterator=host.iterator._iterator_resource,
-            output_types=[spec.dtype for spec in specs],
-            output_shapes=[spec.shape for spec in specs],
-        )
-        for host in hosts
-        for _ in range(host.count)
-    ]
-
-
-def _per_replica(strategy: Any, spec: Any, shares: list[Any]) -> Any:
-    """The replicas' `shares`; those of many replicas in one tensor for each leaf of `spec`."""
-    columns = list(zip(*map(nests.flatten, shares)))
-    if packed_values.are_used(strategy.extended) and all(map(_have_one_shape, columns)):
-        wholes = [packed_values.divide(strategy.extended, tf.concat(c, 0)) for c in columns]
-        return nests.pack_sequence_as(spec, wholes)
-    return distributed.regroup(strategy.extended, shares)
-
-
-def _have_one_shape(parts: tuple[Any, ...]) -> bool:
-    first = parts[0]
-    if not isinstance(first, tf.Tensor) or first.dtype in (tf.resource, tf.variant):
-        return False
-    return bool(first.shape.rank) and all(part.shape == first.shape for part in parts)

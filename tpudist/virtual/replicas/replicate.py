@@ -18,7 +18,6 @@ import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import explanations, reductions
-from tpudist.virtual.input import packed_values
 from tpudist.virtual.replicas import host_computations, per_replica_trace, program, python_ids
 
 if TYPE_CHECKING:
@@ -164,8 +163,6 @@ def _of_signature(fn: Any, args: Args) -> tuple[Any, ...]:
 def _into_function(extended: Extended, leaf: Any) -> Any:
     """Converts an argument for a ``tf.function``: per-replica numbers become tensors."""
     if not distributed.is_distributed(leaf) or isinstance(leaf, tf.Variable):
-        return leaf
-    if isinstance(leaf, packed_values.PackedValue):
         return leaf
     parts = distributed.components(leaf)
     if not all(isinstance(part, (bool, int, float)) for part in parts):
