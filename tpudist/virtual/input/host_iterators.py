@@ -103,13 +103,3 @@ class Shares:
             dataset=self.iterator._dataset._variant_tensor,
             iterator=self.iterator._iterator_resource,
         )
-
-    def until_the_end(self) -> tuple[Any, ...]:
-        """The next share of each replica until the data ends, and the error at its end, or None."""
-        shares: list[Any] = []
-        try:
-            while len(shares) < self.count:
-                shares.append(self.iterator.get_next())
-        except tf.errors.OutOfRangeError as error:
-            return shares, error
-        return shares, None

@@ -27,7 +27,7 @@ import tensorflow as tf
 from tensorflow.python.data.ops import iterator_ops
 from tensorflow.python.distribute import input_lib, values
 
-from tpudist.tfcompat import distributed, functions, nests, telling_values, versions
+from tpudist.tfcompat import functions, nests, telling_values, versions
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
@@ -153,8 +153,7 @@ class DistributedIterator(input_lib.DistributedIterator):
           ValueError: in replica context.
           OutOfRangeError: no replica has a share left.
         """
-        batch = _next_batch(self)
-        return telling_values.of(super().get_next(name) if batch is None else batch)
+        return telling_values.of(super().get_next(name))
 
     @property
     def _type_spec(self) -> Any:
@@ -324,64 +323,3 @@ def from_input_fn(make: Fn, input_fn: Fn) -> Any:
 
 def _is_dataset(value: Any) -> bool:
     return isinstance(value, tf.data.Dataset)
-
-
-# The next batch, eagerly and with few ops.
-
-
-def _next_batch(iterator: Any) -> Any:
-    """Takes the next per-replica value eagerly.
-
-    TensorFlow makes an optional of every replica's share, checks it twice for a value and takes
-    the value in a branch: seven ops a replica, one after the other. The branch is needed in a
-    graph alone; here an error shows the end of a host's data.
-
-    Args:
-      iterator: TensorFlow's ``DistributedIterator``, with `Shares` for each host.
-
-    Returns:
-      The same as TensorFlow's ``get_next``; None where that has to be called instead.
-
-    Raises:
-      OutOfRangeError: no replica of any host has a share left.
-    """
-    if not _is_eager_and_allowed(iterator._strategy):
-        return None
-    extended = iterator._strategy.extended
-    # The other workers of a cluster are asked too whether data is left.
-    if not iterator._enable_get_next_as_optional or extended.own_hosts:
-        return None
-    with tf.device(extended._host):
-        hosts = [host._iterator for host in iterator._iterators]
-        return distributed.regroup(extended, _values_or_dummies(hosts))
-
-
-def _is_eager_and_allowed(strategy: Any) -> bool:
-    """Whether ops run eagerly, in a context where TensorFlow does not refuse the call."""
-    if not tf.executing_eagerly() or getattr(strategy.extended, "_enable_data_reorder", False):
-        return False
-    if not tf.distribute.has_strategy():
-        return True
-    return bool(
-        tf.distribute.in_cross_replica_context() and tf.distribute.get_strategy() is strategy
-    )
-
-
-def _values_or_dummies(hosts: list[Any]) -> list[Any]:
-    """The replicas' shares, without rows for those of a host whose data has ended."""
-    shares_of_hosts, end = [], None
-    for host in hosts:
-        shares, error = host.until_the_end()
-        end = error or end
-        shares_of_hosts.append(shares)
-    if end is not None and not any(shares_of_hosts):
-        raise end
-    return [
-        share
-        for host, shares in zip(hosts, shares_of_hosts)
-        for share in shares + _dummies(host, host.count - len(shares))
-    ]
-
-
-def _dummies(host: Any, count: int) -> list[Any]:
-    return [input_lib._dummy_tensor_fn(host.element_spec) for _ in range(count)]
