@@ -311,7 +311,7 @@ def _join_cluster(name: str) -> None:
 
 
 def _divide_cpu(name: str) -> None:
-    """Makes the logical CPUs that a name asks for: nor can TensorFlow do that later."""
+    """Makes the logical CPUs that a name asks for, before TensorFlow starts and no longer can."""
     from tpudist.tfcompat import devices
 
     if not system.is_cluster(name):

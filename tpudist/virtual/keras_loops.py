@@ -83,7 +83,7 @@ def call_in_replica(context: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
 
 
 def building_alone(fn: Fn) -> Fn:
-    """A step function of Keras' as replicas of their own threads run it: each builds its model."""
+    """Wraps a step function of Keras so that each replica, in its own thread, builds its model."""
 
     @functools.wraps(fn)
     def replica(*args: Any, **kwargs: Any) -> Any:

@@ -113,7 +113,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
 
 
 def own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[tuple[int, ...]]:
-    """The cores of each replica of a worker: their numbers on it.
+    """Returns, for each replica of a worker, the numbers that its cores have on the worker.
 
     Args:
       system: the `VirtualSystem`, each of whose hosts is a worker.

@@ -1,4 +1,4 @@
-"""Places are mapped back to the user's own file, over the cells of a notebook."""
+"""Says where a use stands in the user's file; in a notebook, in which cell and line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tpudist.tools.migrate.resolution.sources import Source
 
 
 class Places:
-    """Places of one file."""
+    """Converts lines of one file's source into places as users see them."""
 
     def __init__(self, path: str, source: Source) -> None:
         self._path, self._notebook = path, source.notebook

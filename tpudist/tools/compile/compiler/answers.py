@@ -57,7 +57,7 @@ def digest(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_reproducible(answer: Mapping[str, Any]) -> bool:
-    """Whether the same request would get the same (digested) answer again."""
+    """Whether the compiler would answer the same request alike again, so that it can be stored."""
     return answer["ok"] or answer["code"] not in (libtpu.CRASHED, libtpu.TIMED_OUT, "NOT_FOUND")
 
 

@@ -29,7 +29,7 @@ class Input(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A traced step."""
+    """A step as its trace has it: a graph, with what goes in and comes out."""
 
     graph: tf.Graph  # a finished FuncGraph
     inputs: list[Input]
