@@ -73,27 +73,67 @@ def test_what_is_left_out_has_the_installed_tensorflow(run):
 
 
 @pytest.mark.parametrize(
-    "source, taken",
-    [(CONTRIB, True), (NEWER, False), (GUARDED, False), (PLAIN, False), (NEWER + CONTRIB, False)],
-    ids=["contrib", "newer", "guarded", "plain", "mixed"],
+    "source, why",
+    [
+        (CONTRIB, "tf.contrib.tpu.CrossShardOptimizer at __init__.py:3"),
+        (GUARDED, "tf.contrib"),
+        (PLAIN, "the program imports it"),
+        (NEWER, None),
+        (NEWER + CONTRIB, None),
+    ],
+    ids=["contrib", "guarded", "plain", "newer", "mixed"],
 )
 @second_generation
-def test_an_installed_package_is_taken_by_the_names_in_it(run, source, taken):
-    files = {"env/site-packages/library/__init__.py": source, "app/train.py": SCRIPT}
+def test_an_installed_package_is_the_programs_unless_its_names_are_of_another_era(run, source, why):
+    files = {"env/site-packages/library/__init__.py": source}
+    files["app/train.py"] = "import library\nprint(library.tf.__name__.partition('.')[0])\n"
     at = ["env/site-packages"]
     code, out, err = run(files, "--era", "contrib", "app/train.py", path=at)
-    assert (code, out) == (0, "%s []\n" % taken), err
-    assert ("library sees" in err) == taken
-    if taken:
-        assert "tf.contrib.tpu.CrossShardOptimizer at __init__.py:3" in err
+    assert (code, out) == (0, "%s\n" % ("tpudist" if why else "tensorflow")), err
+    assert ("library sees" in err) == bool(why) and (why or "") in err
 
 
-def test_an_installed_package_of_another_kind_is_taken_if_it_is_named(run):
-    files = {"env/site-packages/library/__init__.py": PLAIN, "app/train.py": SCRIPT}
+@second_generation
+def test_a_package_that_follows_tensorflow_and_what_it_imports(run):
+    """What `wandb` imports is not the program's; an error says how it could be."""
+    files = {
+        "env/site-packages/wandb/__init__.py": "import tensorflow as tf\nimport library\n",
+        "env/site-packages/library/__init__.py": PLAIN,
+        "app/train.py": "import wandb as w\nprint(w.tf.__name__, w.library.tf.__name__)\n1 / 0\n",
+    }
+    at = ["env/site-packages"]
+    code, out, err = run(files, "--era", "contrib", "app/train.py", path=at)
+    assert code == 1 and "tpudist" not in out, (out, err)
+    assert "library, wandb saw the installed TensorFlow, not the era's; --also library" in err
+    also = ("--also", "library", "--also", "wandb")
+    code, out, err = run(files, "--era", "contrib", *also, "app/train.py", path=at)
+    assert out.split()[0].startswith("tpudist.contrib") and "saw the installed" not in err, err
+
+
+@pytest.mark.parametrize(
+    "era, other, source",
+    [
+        ("contrib", "2.2", "tf.contrib\ntf.distribute.experimental.TPUStrategy\n"),
+        ("2.2", "contrib", "tf.distribute.experimental.TPUStrategy\ntf.distribute.ValueContext\n"
+         "if hasattr(tf, 'contrib'):\n  tf.contrib.distribute\n"),
+    ],
+)  # fmt: skip
+@second_generation
+def test_a_failure_says_what_spoke_against_the_era(run, era, other, source):
+    failing = {"train.py": "import tensorflow as tf\n" + source + "1 / 0\n"}
+    code, _, err = run(failing, "train.py")
+    assert code == 1 and "the era %s was read from names" % era in err
+    assert "if the error comes of that, --era %s" % other in err
+    assert "was read from names" not in run(failing, "--era", era, "train.py")[2]
+
+
+def test_an_installed_package_of_another_era_is_taken_if_it_is_named(run):
+    newer = "import tensorflow as tf\ndef f(): tf.random.set_seed(1)\n"
+    files = {"env/site-packages/library/__init__.py": newer}
     files["app/train.py"] = "import library\nprint(library.tf.__name__)\n"
     arguments = ("--era", "contrib", "--also", "library", "app/train.py")
     code, out, err = run(files, *arguments, path=["env/site-packages"])
-    assert (code, out) == (0, "tpudist.contrib.tensorflow.compat.v1\n"), err
+    assert (code, out) == (0, "tpudist.contrib.tensorflow\n"), err
 
 
 def test_a_package_that_is_not_there_is_named(run):

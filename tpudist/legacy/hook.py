@@ -2,10 +2,10 @@
 
 ``import tensorflow`` gives the era's drop-in in the files below the program's own folder; in
 what it imports from elsewhere (PYTHONPATH, the working folder, packages in editable mode); and
-in installed packages that were written for the same era, by the names in them, or that carry
-contrib's names on (tf_slim). Each of the latter two is told when it first imports TensorFlow.
-All other packages, TensorFlow's own files and tpudist's get the real one, and so does what was
-imported before the program began.
+in installed packages that these import, and those in turn, since one program has one TensorFlow.
+A line says so when a package first imports TensorFlow. Packages whose names are of another era,
+those that are made for a release of TensorFlow's (`packages.FOLLOWING`), TensorFlow's own files
+and tpudist's get the real one, and so does what was imported before the program began.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _TAKEN = (
     "tpudist run: %s sees TensorFlow of the era %s, as the script does: %s (--not %s leaves it the "
     "installed one)"
 )
+_LEFT = "tpudist run: %s saw the installed TensorFlow, not the era's; --also %s gives it that"
 #: What imports a module for whoever gives its name: ``mock.patch("tensorflow.nn.relu")``.
 _IMPORT_FOR_OTHERS = ("_pytest.monkeypatch", "mock.mock", "pkgutil", "unittest.mock")
 _OURS = os.path.realpath(machine.PACKAGE) + os.sep
@@ -56,6 +57,8 @@ class Hook:
         self._known: dict[Any, Any] = {}
         self._elsewhere: dict[Any, Any] = {}
         self._before: dict[Any, Any] = {}
+        #: The packages that imported the installed TensorFlow.
+        self.left: list[str] = []
 
     def __enter__(self) -> Hook:
         self._import = builtins.__import__
@@ -110,20 +113,37 @@ class Hook:
         where = packages.place(name, path)
         if name in self._before or where == packages.NOBODYS:
             return False
-        from tpudist.tfcompat import versions
-
-        folder = packages.top(name, os.path.realpath(path))
-        why = folder
+        folder = why = packages.top(name, os.path.realpath(path))
         if first in packages.CARRIED:
             why = "it carries %s on" % packages.CARRIED[first]
         elif where == packages.INSTALLED:
-            evidence = packages.names_of(folder)
-            names = packages.of_era(evidence, self._era, versions.HAS_ESTIMATOR)
-            if not names:
+            names = packages.names_of(folder)
+            own = [each for each in names if each.kind in packages.TOLD and self._era in each.eras]
+            is_old = any("v2_2" not in each.eras for each in own)
+            if packages.is_of_another(names, self._era) or not (
+                is_old or (first not in packages.FOLLOWING and self._is_imported_by_era(first))
+            ):
+                self.left.append(first)
                 return False
-            why = program.some(names)
+            why = program.some(own) or "the program imports it"
         console.note(_TAKEN % (first, surfaces.spelled(self._era), why, first))
         return True
+
+    def _is_imported_by_era(self, first: str) -> bool:
+        """Whether what is importing a package now, outside of itself, sees the era's TensorFlow."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            name = frame.f_globals.get("__name__") or ""
+            path = frame.f_globals.get("__file__")
+            if name.partition(".")[0] != first and packages.place(name, path) != packages.NOBODYS:
+                return self.sees_era(name, path)
+            frame = frame.f_back  # type: ignore[assignment]
+        return False
+
+    def about_failure(self) -> list[str]:
+        """What to say of the packages that saw the installed TensorFlow, where a program fails."""
+        names = sorted(set(self.left))
+        return [_LEFT % (", ".join(names), " --also ".join(names))] if names else []
 
     def _below_folder(self, path: Any) -> bool:
         if not path.startswith(self._folder) or path.startswith(self._foreign):

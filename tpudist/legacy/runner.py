@@ -11,7 +11,7 @@ import sys
 import traceback
 import types
 from types import CodeType, TracebackType
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Sequence
 
 from tpudist import console, machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
@@ -27,6 +27,9 @@ from tpudist.legacy import (
 )
 from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
+
+#: What to say of an error that ends a script, a list of lines.
+_About = Callable[[BaseException], List[str]]
 
 _OURS = [os.path.join(os.path.realpath(machine.PACKAGE), name) for name in ("legacy", "dropin")]
 
@@ -78,13 +81,13 @@ def run(
             started = start.Module(script) if module else start.Script(script)
             system.check(tpu)
             inside = of_era(started, argv, era, tpu, keras, also, left_out)
-            code, about_keras = undo.enter_context(inside)
+            code, about = undo.enter_context(inside)
         except TpudistError as error:
             print("tpudist run: %s" % error, file=sys.stderr)
             return 2
         if around is not None:
             undo.enter_context(around)
-        return _execute(code, undo.enter_context(_main_module(started)), started, about_keras)
+        return _execute(code, undo.enter_context(_main_module(started)), started, about)
 
 
 def of_options(
@@ -115,7 +118,7 @@ def of_era(
     keras: str | None = None,
     also: Sequence[str] = (),
     left_out: Sequence[str] = (),
-) -> Iterator[tuple[CodeType, Callable[[], list[str]]]]:
+) -> Iterator[tuple[CodeType, _About]]:
     """Context manager: inside, everything is as a script of an era expects it.
 
     Args:
@@ -124,7 +127,7 @@ def of_era(
 
     Yields:
       The script's code, to be executed in a module of the script's file, and a function that
-      returns what there is to say if its Keras fails, a list of lines.
+      returns what there is to say of an error that ends it, a list of lines.
 
     Raises:
       ScriptError: (a RuntimeError) there is no such era or package, or it is not Python 3.
@@ -134,11 +137,12 @@ def of_era(
         undo.enter_context(era_keras.chosen(keras))
         undo.enter_context(_interpreter(script, argv))
         _check_packages(also)
-        code, era, in_graph, about_keras = _prepare(script, era, also, left_out)
+        code, era, in_graph, about = _prepare(script, era, also, left_out)
         folder = program.own_folder(script.path, script.own)
-        undo.enter_context(patched(Program(era, in_graph, folder, also, left_out), tpu))
+        inside = patched(Program(era, in_graph, folder, also, left_out), tpu)
+        hooked = undo.enter_context(inside)
         undo.enter_context(_absl_flags())
-        yield code, about_keras
+        yield code, lambda error: about(error) + hooked.about_failure()
 
 
 class Program(NamedTuple):
@@ -160,12 +164,15 @@ class Program(NamedTuple):
 
 
 @contextlib.contextmanager
-def patched(of: Program, tpu: str | None) -> Iterator[None]:
+def patched(of: Program, tpu: str | None) -> Iterator[hook.Hook]:
     """Context manager: inside, TensorFlow and Python's import are as a program expects them.
 
     Args:
       of: the program.
       tpu: what TPUDIST_TPU is set to, or None.
+
+    Yields:
+      The import hook.
     """
     with contextlib.ExitStack() as undo:
         undo.enter_context(_environment(tpu))
@@ -184,8 +191,7 @@ def patched(of: Program, tpu: str | None) -> Iterator[None]:
         undo.enter_context(behaviour.listing_cores())
         undo.enter_context(behaviour.signatures_of_era())
         undo.enter_context(behaviour.strategies_of_era())
-        undo.enter_context(hook.Hook(of.era, of.folder, of.also, of.left_out))
-        yield
+        yield undo.enter_context(hook.Hook(of.era, of.folder, of.also, of.left_out))
 
 
 def _prepare(
@@ -193,14 +199,14 @@ def _prepare(
     era: str | None,
     also: Sequence[str],
     left_out: Sequence[str],
-) -> tuple[CodeType, str, bool, Callable[[], list[str]]]:
-    """(its code, its era, whether it gets a graph, what to say if its Keras fails) of a script."""
+) -> tuple[CodeType, str, bool, _About]:
+    """(its code, its era, whether it gets a graph, what to say of an error) of a script."""
     chosen, tree = _era(era), program.parse(script.path)
     start_messages.start()  # Raises if there is no TensorFlow.
 
     code = compile(tree, os.path.abspath(script.path), "exec", dont_inherit=True)
     if chosen is not None:  # then nothing is read before something fails
-        return code, chosen, chosen == "contrib", functools.partial(_about_keras, script.path)
+        return code, chosen, chosen == "contrib", functools.partial(_about, script.path)
     read = program.read(script.path, script.own, also, left_out)
     for line in read.faults:
         console.note("tpudist run: %s" % line)
@@ -212,12 +218,18 @@ def _prepare(
     lines += era_keras.lines(read.keras)
     for line in lines:
         console.note(line)
-    return code, chosen, in_graph, lambda: lines
+    doubt = program.doubt(read.decision)
+    return code, chosen, in_graph, lambda error: _of_keras(error, lines) + doubt
 
 
-def _about_keras(script: str) -> list[str]:
-    """What is said of a script's Keras once it has failed, if nothing was said before."""
-    return era_keras.lines(program.read(script).keras)
+def _about(script: str, error: BaseException) -> list[str]:
+    """What is said of an error of a script whose era was named, so that nothing was read."""
+    is_keras = era_keras.is_out_of_keras(error)
+    return era_keras.lines(program.read(script).keras) if is_keras else []
+
+
+def _of_keras(error: BaseException, lines: list[str]) -> list[str]:
+    return lines if era_keras.is_out_of_keras(error) else []
 
 
 def _check_packages(also: Sequence[str]) -> None:
@@ -242,10 +254,7 @@ def _era(era: str | None) -> str | None:
 
 
 def _execute(
-    code: CodeType,
-    module: types.ModuleType,
-    started: start.Script | start.Module,
-    about_keras: Callable[[], list[str]],
+    code: CodeType, module: types.ModuleType, started: start.Script | start.Module, about: _About
 ) -> int:
     try:
         started.import_parents()
@@ -257,9 +266,8 @@ def _execute(
         plain = plain_failures.explained(error)
         if plain is not None:
             print("tpudist run: %s" % plain, file=sys.stderr)
-        if era_keras.is_out_of_keras(error):
-            for line in about_keras():
-                print(line, file=sys.stderr)
+        for line in about(error):
+            print(line, file=sys.stderr)
         return 1
     return 0
 

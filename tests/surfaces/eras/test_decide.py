@@ -136,14 +136,73 @@ def test_what_a_program_asks_for_first_decides_last(write, guarded):
     assert program.read(write(script=TF + guarded)).decision.era == "contrib"
 
 
-def test_names_of_tensorflow_1_are_left_over_where_those_of_2_are_more(write):
-    left = TF + "def f(x): return tf.matrix_band_part(x, 1, 1)\n"
-    second = "tf.random.set_seed(1)\n", "tf.summary.create_file_writer('x')\n"
-    assert program.read(write(script=left + second[0] + CLASS)).decision.era == "contrib"
-    decision = program.read(write(script=left + "".join(second) + CLASS)).decision
-    assert decision.era == "v2_2"
-    assert [each.name for each in decision.outvoted] == ["tf.matrix_band_part"]
-    assert program.read(write(script=left + "".join(second))).decision.era == "v2_2"
+#: What a helper of TensorFlow 2 has kept: in a function that nothing calls, in one that is called.
+KEPT = TF + "def old(): return tf.OptimizerOptions.ON_2\n"
+USED = TF + "def send(errors):\n  if errors: tf.logging.error(errors)\n"
+SECOND, V2 = "tf.random.set_seed(1)\n", "tf.compat.v1.enable_v2_behavior()\n"
+CONNECT = TF + "def connect(r): tf.config.experimental_connect_to_host(r)\n"
+OF_CONTRIB = TF + "def images(x): return tf.contrib.image.rotate(x, 1)\n"
+
+
+@pytest.mark.parametrize(
+    "era, script, helper",
+    [
+        ("v2_2", "", KEPT),
+        ("v2_2", TF + SECOND + "helper.send(1)", USED),
+        ("v2_0", V2_RUN + "helper.send(1)", USED),
+        ("v2_2", TF + V2 + "helper.send(1)", USED),
+        ("v2_2", "helper.connect(r)", CONNECT + KEPT),
+        ("v2_2", "helper.connect(r), helper.send(1)", CONNECT + USED),
+        ("v2_0", "helper.step(), helper.send(1)", "def step(): " + V2_RUN + USED),
+        ("v2_2", TF + SECOND + "helper.images(1)", OF_CONTRIB),
+        ("contrib", "helper.send(1)", USED),
+        ("contrib", "helper.images(1)", OF_CONTRIB),
+        ("contrib", V2_RUN + "helper.images(1)", OF_CONTRIB),
+        ("contrib", TF + "tf.logging.info('x')\nhelper.connect(r)", CONNECT),
+        ("contrib", "", OF_CONTRIB),
+        ("contrib", TF + "tf.app.run()", TF + "def late(): tf.random.set_seed(1)\n"),
+        ("contrib", V1 + "tf.placeholder(x)\n" + V2_RUN, CONNECT),
+        ("v2_2", V1 + "tf.distribute.cluster_resolver.TPUClusterResolver('')\nhelper.lars()", """
+        import tensorflow.compat.v1 as tf
+        def lars():
+          try:
+            from tensorflow.contrib.opt import LARSOptimizer
+          except ImportError:
+            pass
+        """),
+    ],
+)  # fmt: skip
+def test_what_the_script_does_comes_before_what_a_helper_has_kept(write, era, script, helper):
+    path = write(script="import helper\n" + script, helper=helper)
+    assert program.read(path).decision.era == era
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "class A:\n  def __init__(self): tf.app.run()\nA()\n",
+        "class A:\n  def go(self): tf.app.run()\nA().go()\n",
+        "def f():\n  def g(): tf.app.run()\n  g()\nf()\n",
+        "@register\ndef f(): tf.app.run()\n",
+        "def f(): tf.app.run()\ngetattr(module, 'f')()\n",
+        "def f(): tf.app.run()\nCALLS = {'x': f}\n",
+        "if x:\n  tf.app.run()\n",
+    ],
+)
+def test_what_calls_a_function(write, helper):
+    assert program.read(write(script="import helper", helper=TF + helper)).decision.era == "contrib"
+
+
+@pytest.mark.parametrize("script", ["contrib", "v2_2"])
+def test_the_line_says_what_spoke_against_the_era(write, script):
+    if script == "contrib":
+        source = TF + CONTRIB + CLASS
+        line = "contrib (tf.contrib.distribute.TPUStrategy at script.py:2); not 2.2 (tf.distribute."
+        line += "experimental.TPUStrategy at script.py:3): --era overrides"
+    else:
+        source = TF + SECOND + "tf.logging.info('x')\n" + RUN
+        line = "2.2 (.run at script.py:4); not contrib (tf.logging.info at script.py:3): --era"
+    assert "era: " + line in program.describe(program.read(write(script=source)).decision)
 
 
 @pytest.mark.parametrize("error", ["Exception", "KeyboardInterrupt", "tf.errors.OutOfRangeError"])

@@ -3,5 +3,5 @@
 `tpudist run`, `tpudist compile` and `tpudist migrate` ask it. It reads source
 and the table of names (`tpudist.surfaces`), runs nothing, imports no TensorFlow.
 To change: what is evidence in `evidence`, what it tells in `names`, which of
-several eras is meant in `evidence.decide`.
+several eras is meant in `decisions.decide`.
 """

@@ -1,9 +1,8 @@
-"""The names in files that tell an era, or that they build a graph, and the era they tell."""
+"""The names in files that tell an era, or that they build a graph."""
 
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from typing import Any, Iterator, NamedTuple
 
@@ -23,6 +22,10 @@ GRAPH = "graph"
 #: A name by which a program itself chooses between graphs and eager execution.
 MODE = "mode"
 
+#: Where a name stands: in the script itself; in another file; only where the program finds that
+#: there is such a name, or in a function of the script that nothing calls; in one of another file.
+OF_SCRIPT, CALLED, ASIDE, UNCALLED = range(4)
+
 
 class Evidence(NamedTuple):
     """A name that tells an era.
@@ -34,6 +37,7 @@ class Evidence(NamedTuple):
       kind: STATED, SURFACE, FIRST_GENERATION, SECOND_GENERATION, GRAPH or MODE.
       guarded: whether the program first asks if there is such a name, or which
         release it runs on.
+      place: OF_SCRIPT, CALLED, ASIDE or UNCALLED: where in a program it stands.
     """
 
     name: str
@@ -42,6 +46,7 @@ class Evidence(NamedTuple):
     line: int
     kind: str
     guarded: bool
+    place: int = CALLED
 
 
 _GRAPH_ONLY = frozenset(
@@ -55,21 +60,9 @@ _MODES = frozenset(
     ["Graph", "function", "disable_eager_execution", "disable_v2_behavior"]
     + ["enable_eager_execution", "enable_v2_behavior"]
 )
-_MAKING = _MODES | _SESSIONS | {"train.MonitoredTrainingSession"}
 _VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$|^(is|use)_(tf_?)?v?[12](_|$)", re.IGNORECASE)
 _ASKING = ("hasattr", "getattr")
 _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
-
-
-@functools.lru_cache(maxsize=2000)
-def makes_graphs(dotted: str) -> bool:
-    """Whether a name of ``tf.compat`` makes a graph, or chooses if there is one.
-
-    Args:
-      dotted: such as "compat.v1.Session".
-    """
-    plain = names.without_compat(dotted)
-    return plain != dotted and names.is_below(plain, _MAKING)
 
 
 def collect(tree: ast.AST, path: str) -> list[Evidence]:
@@ -277,74 +270,3 @@ def _asking_what_there_is(nodes: walks.Nodes) -> Iterator[Any]:
 
 def _types(handler: Any) -> Any:
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-
-
-class Decision(NamedTuple):
-    """An era and the names that told it.
-
-    Args:
-      era: an element of ``surfaces.ERAS``.
-      decisive: the Evidence for it and against newer ones, in reading order; empty
-        where no name tells one, which leaves the newest.
-      outvoted: the Evidence for other eras alone.
-      graph: the Evidence that the program works in a graph only and leaves it to
-        TensorFlow 1 to make one.
-    """
-
-    era: str
-    decisive: list[Evidence]
-    outvoted: list[Evidence]
-    graph: list[Evidence]
-
-
-def decide(clues: list[Evidence]) -> Decision:
-    """The era that names tell.
-
-    In this order: what a file states; names that one era alone has; the newest
-    era that has all of the others; and last the names that the program only
-    uses if they are there. Of several eras the newest is meant, since code that
-    was carried forward keeps its old branches. Names of TensorFlow 1 tell nothing
-    where those of TensorFlow 2 are more: some are left over in code that is not run.
-
-    Args:
-      clues: names of one file or of many.
-
-    Returns:
-      A Decision.
-    """
-    graph = _graph(clues)
-    told = [each for each in clues if each.eras and (each.kind != GRAPH or each in graph)]
-    counted = told
-    if _are_left_over([each for each in clues if not each.guarded]):
-        counted = [each for each in told if each.kind != FIRST_GENERATION]
-    plain = [each for each in counted if not each.guarded]
-    tiers = (
-        [each for each in told if each.kind == STATED],
-        [each for each in plain if len(each.eras) == 1],
-        plain,
-        counted,
-    )
-    decisive = next((tier for tier in tiers if tier), [])
-    era = _newest(decisive)
-    having = [each for each in decisive if era in each.eras]
-    decisive = [each for each in having if each.eras[-1] == era] or having
-    outvoted = [each for each in told if len(each.eras) == 1 and era not in each.eras]
-    return Decision(era, decisive, outvoted, graph)
-
-
-def _are_left_over(clues: list[Evidence]) -> bool:
-    """Whether there are fewer names that only TensorFlow 1 has than such of TensorFlow 2."""
-    kinds = [each.kind for each in clues]
-    return kinds.count(FIRST_GENERATION) < kinds.count(SECOND_GENERATION)
-
-
-def _graph(clues: list[Evidence]) -> list[Evidence]:
-    """The names that need a graph, unless the program says itself when it builds one."""
-    if any(each.kind == MODE for each in clues):
-        return []
-    return [each for each in clues if each.kind == GRAPH]
-
-
-def _newest(clues: list[Evidence]) -> str:
-    eras = [set(each.eras) for each in clues] or [set(surfaces.ERAS)]
-    return max(set.intersection(*eras) or set.union(*eras), key=surfaces.ERAS.index)

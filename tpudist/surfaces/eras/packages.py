@@ -16,7 +16,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from tpudist import machine
-from tpudist.surfaces.eras import evidence
+from tpudist.surfaces.eras import decisions, evidence
 
 if TYPE_CHECKING:
     from tpudist.surfaces.eras.evidence import Evidence
@@ -34,14 +34,20 @@ _TEST = re.compile(r"(^|_)tests?(_|$)|(^|_)testing(_|$)")
 #: Packages that are of any program's era: they carry names of contrib on as they were, and name
 #: modules of TensorFlow's own code as they were too. With what they carry on.
 CARRIED = {"tf_slim": "tf.contrib.slim"}
-#: Words of which a file has one if it names what `of_era` asks for.
+#: Packages that see the installed TensorFlow whatever the program's is: each of their releases is
+#: made for one of TensorFlow's, with its compiled code or its private modules.
+FOLLOWING = frozenset(
+    """horovod keras_core keras_cv keras_hub keras_nlp keras_tuner sonnet tensorflow_addons
+    tensorflow_datasets tensorflow_hub tensorflow_io tensorflow_model_optimization
+    tensorflow_probability tensorflow_text tf_agents transformers wandb""".split()
+)
+#: Words of which a file has one if it may name what tells an era.
 _WORDS = re.compile(
     rb"\bcontrib\b|(?<![a-z])tpu|TPU|CrossShard|_tower|tower_|experimental_run"
     rb"|logical_device|\bestimator\.|^\s*from tensorflow\S* import .*\bestimator\b"
     rb"|^(import tensorflow(\s+as\s+\w+)?\s*$|from tensorflow import)",
     re.M,
 )
-_TPU = re.compile("(?<![a-z])tpu|TPU|CrossShard")
 #: The kinds of names by which a package tells its era; ``tf.compat.v1`` is of every one.
 TOLD = (evidence.STATED, evidence.SURFACE, evidence.FIRST_GENERATION)
 
@@ -93,31 +99,19 @@ def find(name: str) -> tuple[str | None, str]:
     return folders[0], place(name, os.path.join(folders[0], "__init__.py"))
 
 
-def of_era(uses: list[Evidence], era: str | None, has_estimator: bool) -> list[Evidence]:
-    """The names for which a package is taken for a part of a program.
-
-    It has to name what the installed TensorFlow has not, or TPUs, which are tpudist's; and
-    its own names may tell no other era.
+def is_of_another(uses: list[Evidence], era: str) -> bool:
+    """Whether a package was written for another era than a program that imports it.
 
     Args:
       uses: its `evidence.Evidence`.
       era: the program's.
-      has_estimator: whether the installed TensorFlow has ``tf.estimator``.
-
-    Returns:
-      A list of Evidence, empty if it is not taken.
     """
     plain = [each for each in uses if each.kind in TOLD and not each.guarded]
     alone = [each for each in plain if len(each.eras) == 1]
-    if alone and evidence.decide(plain).era != era:
-        return []
+    if alone and decisions.decide(plain).era != era:
+        return True
     newer = [each for each in uses if each.kind == evidence.SECOND_GENERATION]
-    if era == "contrib" and len(newer) > len(alone):
-        return []
-    gone = [each for each in plain if "v2_2" not in each.eras]
-    if not has_estimator:
-        gone += [each for each in plain if ".estimator" in each.name]
-    return gone + [each for each in uses if each.kind in TOLD and _TPU.search(each.name)]
+    return era == "contrib" and len(newer) > len(alone)
 
 
 def names_of(place_: str) -> list[Evidence]:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Iterable, Iterator, List, NamedTuple, Sequence
 
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError
-from tpudist.surfaces.eras import evidence, packages
+from tpudist.surfaces.eras import decisions, evidence, packages, reach
 from tpudist.surfaces.eras.keras import Keras
 
 if TYPE_CHECKING:
-    from tpudist.surfaces.eras.evidence import Decision, Evidence
+    from tpudist.surfaces.eras.decisions import Decision
+    from tpudist.surfaces.eras.evidence import Evidence
 
     #: (path of a file, why it cannot be read).
     _Faults = List[Tuple[str, Exception]]
@@ -53,20 +54,37 @@ def read(
       A `Reading`; what cannot be read is among its faults, and the rest decides.
     """
     clues: list[Evidence] = []
+    files: dict[str, reach.Parts] = {}
     walk = Walk(script, start, also, left_out)
     keras = Keras(walk.places)
     for path, tree in walk.files():
         try:
+            files[path] = reach.Parts(tree)
             clues += evidence.collect(tree, path)
             keras.add(tree, path)
         except Exception as error:  # whatever it is, the program may run all the same
             walk.faults.append((path, error))
-    decision = evidence.decide(clues)
+    clues = _placed(clues, files)
+    decision = decisions.decide(clues)
     if not decision.decisive:
         others = [each for name in walk.installed.values() for each in packages.names_of(name)]
-        decision = evidence.decide(clues + [each for each in others if each.kind in packages.TOLD])
+        decision = decisions.decide(clues + [each for each in others if each.kind in packages.TOLD])
     lines = [_line(path, error) for path, error in walk.faults]
     return Reading(decision, keras, lines)
+
+
+def _placed(clues: list[Evidence], files: dict[str, reach.Parts]) -> list[Evidence]:
+    """The evidence of a program, each where it stands in it; the script is the first file."""
+    running, script = reach.reached(files), next(iter(files), "")
+    placed = []
+    for each in clues:
+        of_script = each.path == script
+        place = evidence.OF_SCRIPT if of_script else evidence.CALLED
+        part = files[each.path].by_line.get(each.line, 0)
+        if (each.path, part) not in running:
+            place = evidence.ASIDE if of_script else evidence.UNCALLED
+        placed.append(each._replace(place=max(place, evidence.ASIDE) if each.guarded else place))
+    return placed
 
 
 def _line(path: str, error: BaseException) -> str:
@@ -210,10 +228,31 @@ def describe(decision: Decision) -> str:
     line = "era: %s (%s)" % (surfaces.spelled(decision.era), some(decision.decisive))
     if decision.outvoted:
         line += "; not %s (%s): --era overrides" % (
-            "/".join(sorted({surfaces.spelled(each.eras[-1]) for each in decision.outvoted})),
+            "/".join(sorted({_spelled_era(each) for each in decision.outvoted})),
             some(decision.outvoted),
         )
     return line
+
+
+def doubt(decision: Decision) -> list[str]:
+    """What to say of an era that names speak against, where a program of it fails: lines."""
+    if not decision.outvoted:
+        return []
+    others = decision.outvoted
+    other = "contrib" if decision.era != "contrib" else _newest_named(others)
+    return [
+        "tpudist run: the era %s was read from names, and %s speaks against it: if the error comes "
+        "of that, --era %s" % (surfaces.spelled(decision.era), some(others), other)
+    ]
+
+
+def _newest_named(clues: list[Evidence]) -> str:
+    names = [each.name for each in clues]
+    return "2.0" if ".experimental_run_v2" in names else "2.2"
+
+
+def _spelled_era(clue: Evidence) -> str:
+    return surfaces.spelled((clue.eras or surfaces.ERAS)[-1])
 
 
 def parse(path: str) -> ast.Module:

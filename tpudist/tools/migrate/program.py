@@ -10,7 +10,7 @@ import os
 import re
 from typing import Iterable, Mapping, NamedTuple
 
-from tpudist.surfaces.eras import evidence, local_names
+from tpudist.surfaces.eras import decisions, evidence, local_names
 from tpudist.surfaces.eras.evidence import Evidence
 from tpudist.tools.migrate import borrowed_names, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Tells
@@ -276,7 +276,7 @@ def _read(
     bindings = local_names.Bindings(nodes, {name: below for name, (below, _) in used.items()})
     found = evidence.evidence_of(nodes, path, bindings)
     tells = generation.of_file(text, nodes, bindings, found)
-    told = evidence.decide([each for each in found if each.kind in _OF_SURFACES])
+    told = decisions.decide([each for each in found if each.kind in _OF_SURFACES])
     says = frozenset(each for each, pattern in _SAYS.items() if pattern.search(text))
     return (
         Facts(

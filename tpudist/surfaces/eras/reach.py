@@ -1,0 +1,102 @@
+"""Which functions of a program can run: those whose names are read where other code runs.
+
+A function that nothing names is not called; what it names is no part of what the program does.
+Names are compared as words, so that a function may count as called which is not, and hardly one
+the other way round.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Mapping, NamedTuple
+
+from tpudist.surfaces.eras import walks
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class Part(NamedTuple):
+    """The code of one function, class body or module, without that of the functions in it.
+
+    Args:
+      name: its name, "" of a module.
+      above: the index of the part that it stands in, -1 of a module.
+      is_class: whether it is a class body, whose special methods run with it.
+      is_decorated: whether something gets it as it is defined, and may call it.
+      words: the names that it reads, attributes, and strings that could be names.
+    """
+
+    name: str
+    above: int
+    is_class: bool
+    is_decorated: bool
+    words: set[str]
+
+
+class Parts:
+    """The parts of a file.
+
+    Args:
+      tree: its syntax tree.
+
+    Attributes:
+      every: a list of Part; the module is the first.
+      by_line: {line: the index of the innermost part with code on it}.
+    """
+
+    def __init__(self, tree: ast.AST) -> None:
+        self.every: list[Part] = []
+        self.by_line: dict[int, int] = {}
+        todo: list[tuple[Any, int]] = [(tree, -1)]
+        while todo:
+            todo += self._take(*todo.pop(0))
+
+    def _take(self, node: Any, above: int) -> list[tuple[Any, int]]:
+        """Notes a part; returns the definitions that stand in it, each with its index."""
+        index, inner, words = len(self.every), [], set()
+        is_decorated = bool(getattr(node, "decorator_list", None))
+        name = getattr(node, "name", "")
+        self.every.append(Part(name, above, type(node) is ast.ClassDef, is_decorated, words))
+        todo = list(ast.iter_child_nodes(node))
+        while todo:
+            each = todo.pop()
+            if hasattr(each, "lineno"):
+                self.by_line[each.lineno] = index
+            if isinstance(each, _DEFINITIONS):
+                inner.append((each, index))
+                todo += each.decorator_list
+                continue
+            words.update((walks.last_word(each), walks.text(each) or ""))
+            todo += ast.iter_child_nodes(each)
+        return inner
+
+
+def reached(files: Mapping[str, Parts]) -> set[tuple[str, int]]:
+    """The parts of a program that can run.
+
+    Args:
+      files: {path: its `Parts`} of all files of the program.
+
+    Returns:
+      {(path, index of the part)}.
+    """
+    waiting = {(path, i): part for path, file in files.items() for i, part in enumerate(file.every)}
+    running: set[tuple[str, int]] = set()
+    words: set[str] = set()
+    while True:
+        new = [
+            place
+            for place, part in waiting.items()
+            if part.above < 0
+            or ((place[0], part.above) in running and _runs(part, files[place[0]], words))
+        ]
+        if not new:
+            return running
+        for place in new:
+            words |= waiting.pop(place).words
+        running.update(new)
+
+
+def _runs(part: Part, file: Parts, words: set[str]) -> bool:
+    is_special = part.name.startswith("__") and file.every[part.above].is_class
+    return part.is_decorated or is_special or part.name in words
