@@ -13,7 +13,7 @@ Job = collections.namedtuple("Job", "part command releases environment")
 #: The parts, in the order in which they run.
 PARTS = [
     *("releases", "unvectorized", "cores", "rules", "proofs"),
-    *("random", "mutation", "migrated", "benchmarks"),
+    *("random", "mutation", "migrated", "eras", "benchmarks"),
 ]
 
 #: Folders whose tests run on every release.
@@ -53,6 +53,7 @@ def jobs(parts, seed):
         Job("random", differential + ["1000"], ["1.15", "2.2", "2.8", "2.15"], {}),
         Job("mutation", ["python", "-m", "tests.mutation"], [NEWEST], {}),
         Job("migrated", ["python", "-m", "compat.programs_migrated"], [NEWEST], {}),
+        Job("eras", ["python", "-m", "compat.eras"], [NEWEST], {}),
         Job("benchmarks", ["python", "tests/benchmarks/run.py"], [NEWEST], {}),
     ]
     return [job for job in every if job.part in parts]

@@ -22,6 +22,7 @@ files had been changed since) and the day. "newest" is the TensorFlow that it wa
 _PASSED = re.compile(r"\d+ (?:failed|passed)\b.*(?= in \d)")
 _KILLED = re.compile(r"killed \d+ of \d+")
 _AGREE = re.compile(r"(\d+) programs agree")
+_ERAS = re.compile(r"\d+ scripts, \d+ of a wrong era")
 _FIGURE = re.compile(r"^\| .* \| \d.* \| .* \|$", re.MULTILINE)
 _TENSORFLOW = re.compile(r"tpudist on .*|TensorFlow \d[\w.]*")
 
@@ -36,6 +37,7 @@ def result(lines, code):
     text = "".join(lines)
     agree = [int(number) for number in _AGREE.findall(text)]
     said = _PASSED.findall(text)[-1:] + _KILLED.findall(text)[-1:]
+    said += _ERAS.findall(text)[-1:]
     said += ["%d programs agree" % sum(agree)] if agree else []
     figures = _FIGURE.findall(text)
     above = sum(" (above) " in figure for figure in figures)

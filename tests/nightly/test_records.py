@@ -38,6 +38,7 @@ FIGURES = """tensorflow-cpu 2.21.0, Python 3.11.9, 2 CPUs
         (RANDOM, 0, "175 programs agree; TensorFlow 2.21.0"),
         ("survived: x\nkilled 31 of 32\n", 1, "FAILED (1); killed 31 of 32"),
         (FIGURES, 0, "2 figures, 1 above their bounds"),
+        ("361 scripts, 0 of a wrong era\n", 0, "361 scripts, 0 of a wrong era"),
         ("no environment\n", 2, "FAILED (2)"),
     ],
 )

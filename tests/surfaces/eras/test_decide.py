@@ -155,6 +155,8 @@ OF_CONTRIB = TF + "def images(x): return tf.contrib.image.rotate(x, 1)\n"
         ("v2_2", "helper.connect(r), helper.send(1)", CONNECT + USED),
         ("v2_0", "helper.step(), helper.send(1)", "def step(): " + V2_RUN + USED),
         ("v2_2", TF + SECOND + "helper.images(1)", OF_CONTRIB),
+        ("v2_2", TF + "tf.compat.v2.Variable(1)\nhelper.send(1)", USED),
+        ("v2_2", "import tensorflow.compat.v2 as tf\ntf.Variable(1)\nhelper.send(1)", USED),
         ("contrib", "helper.send(1)", USED),
         ("contrib", "helper.images(1)", OF_CONTRIB),
         ("contrib", V2_RUN + "helper.images(1)", OF_CONTRIB),

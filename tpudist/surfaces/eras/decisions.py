@@ -73,7 +73,7 @@ def _is_first_generation(clues: list[Evidence]) -> bool:
     is_later = any(each.eras and "contrib" not in each.eras for each in clues if _is_used(each))
     for places in ((OF_SCRIPT, CALLED), (ASIDE,), (UNCALLED,)):
         here = [each for each in clues if each.place in places]
-        if any(_trains_a_second(each) or _excludes_first(each) for each in here):
+        if any(_speaks_for_second(each) or _excludes_first(each) for each in here):
             return False
         if any(_may_run(each, is_later) for each in here if each.eras == ("contrib",)):
             return True
@@ -116,13 +116,16 @@ def _excludes_later(clue: Evidence) -> bool:
     return clue.eras == ("contrib",) and (is_surface or clue.place == OF_SCRIPT)
 
 
-def _trains_a_second(clue: Evidence) -> bool:
+def _speaks_for_second(clue: Evidence) -> bool:
+    """Whether a name excludes nothing, and speaks for TensorFlow 2 all the same."""
+    if clue.kind == evidence.COMPAT_V2:
+        return clue.place == OF_SCRIPT
     return clue.name.rpartition(".")[2] in _TRAINING and clue.eras != ("contrib",)
 
 
 def _is_against(clue: Evidence, era: str) -> bool:
     if era == "contrib":
-        return _excludes_first(clue) or _trains_a_second(clue)
+        return _excludes_first(clue) or _speaks_for_second(clue)
     return len(clue.eras) == 1 and era not in clue.eras
 
 

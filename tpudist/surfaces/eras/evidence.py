@@ -19,6 +19,8 @@ FIRST_GENERATION = "first generation"
 SECOND_GENERATION = "second generation"
 #: A name that works in a graph only, though ``tf.compat.v1`` has kept it.
 GRAPH = "graph"
+#: A name below ``tf.compat.v2``: who writes it has TensorFlow 2 in mind.
+COMPAT_V2 = "tf.compat.v2"
 #: A name by which a program itself chooses between graphs and eager execution.
 MODE = "mode"
 
@@ -32,9 +34,10 @@ class Evidence(NamedTuple):
 
     Args:
       name: as in the source, with the ``tf`` it was imported by.
-      eras: the eras whose own it is, oldest first; empty for a MODE or a SECOND_GENERATION.
+      eras: the eras whose own it is, oldest first; empty for a MODE, a COMPAT_V2 or a
+        SECOND_GENERATION.
       path, line: where it stands.
-      kind: STATED, SURFACE, FIRST_GENERATION, SECOND_GENERATION, GRAPH or MODE.
+      kind: STATED, SURFACE, FIRST_GENERATION, SECOND_GENERATION, GRAPH, COMPAT_V2 or MODE.
       guarded: whether the program first asks if there is such a name, or which
         release it runs on.
       place: OF_SCRIPT, CALLED, ASIDE or UNCALLED: where in a program it stands.
@@ -205,6 +208,8 @@ class _Uses:
             self._add("tf." + dotted, eras, line, FIRST_GENERATION if first else SURFACE)
         elif names.is_second_generation(dotted):
             self._add("tf." + dotted, (), line, SECOND_GENERATION)
+        if dotted.startswith("compat.v2"):
+            self._add("tf." + dotted, (), line, COMPAT_V2)
         if plain in _MODES:
             self._add("tf." + dotted, (), line, MODE)
         elif plain != dotted and (plain in _GRAPH_ONLY or self._is_session(plain)):
