@@ -11,8 +11,8 @@ import sys
 
 import tpudist
 from tpudist import cli, errors, surfaces
+from tpudist.toolbox import table
 from tpudist.tools.compile import report
-from tpudist.tools.matrix import table
 from tpudist.tools.pins import fixture, store
 
 HERE = pathlib.Path(__file__).resolve().parent

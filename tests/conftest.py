@@ -53,9 +53,9 @@ def pytest_terminal_summary(terminalreporter):
 
 def _runs_on():
     """The TensorFlow, by what is installed: the tests themselves import it, or do not."""
-    from tpudist.tools.doctor import environment
+    from tpudist.toolbox import installed
 
-    found, _ = environment.installed()
+    found, _ = installed.distributions()
     tensorflow = ["%s %s" % (name, found[name]) for name in machine.TENSORFLOWS if name in found]
     device = os.environ.get("TPUDIST_DEVICE")
     return "tpudist on %s, Python %s%s" % (
@@ -67,9 +67,10 @@ def _runs_on():
 
 def pytest_collection_modifyitems(config, items):
     """Expects the failures that ``compat/differences`` lists for this release and these cores."""
-    from tpudist.tools.doctor import environment, releases
+    from tpudist.toolbox import installed
+    from tpudist.tools.doctor import releases
 
-    found, _ = environment.installed()
+    found, _ = installed.distributions()
     lists = [releases.minor(found[name]) for name in machine.TENSORFLOWS if name in found][:1]
     if cores.KIND:
         lists += [cores.KIND] + [cores.KIND + "-" + minor for minor in lists]

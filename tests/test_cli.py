@@ -8,7 +8,7 @@ import types
 import pytest
 
 from tests import ROOT
-from tpudist import __version__, cli, console, errors, options
+from tpudist import __version__, cli, console, errors, run
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_usage_errors_exit_2(runner, capsys, argv, words):
         (["pins", "report", "--help"], "--html"),
         (["pins", "update", "--help"], "pytest arguments"),
         (["--version"], __version__),
-        *((verb.split() + ["--version"], __version__) for verb in cli._VERBS),
+        *((verb.split() + ["--version"], __version__) for verb in cli.VERBS),
     ],
 )
 def test_help_and_version_exit_0(capsys, argv, words):
@@ -229,7 +229,7 @@ def test_pins_reruns_pytest(monkeypatch, argv, flag, arguments):
 def test_eras_are_those_of_the_table():
     from tpudist import surfaces
 
-    assert [surfaces.era_named(era) for era in options.ERAS] == list(surfaces.ERAS)
+    assert [surfaces.era_named(era) for era in run.ERAS] == list(surfaces.ERAS)
 
 
 def test_python_m_tpudist():
@@ -281,7 +281,7 @@ def test_a_wrong_argument_is_told_before_anything_else(tmp_path, capsys, monkeyp
 
 
 def test_constraints_are_the_rows_of_the_matrix(capsys):
-    from tpudist.tools.matrix import table
+    from tpudist.toolbox import table
 
     row = table.read()["1.15"]
     assert cli.main(["doctor", "--constraints", "1.15"]) == 0

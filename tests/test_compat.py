@@ -7,8 +7,8 @@ import pytest
 
 from tests.helpers import differences
 from tpudist import surfaces
+from tpudist.toolbox import table
 from tpudist.tools.doctor import releases
-from tpudist.tools.matrix import table
 
 MINORS = ["1.13", "1.14", "1.15"] + ["2.%d" % i for i in range(23)]
 TABLE = table.sections()

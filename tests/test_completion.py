@@ -47,7 +47,7 @@ def test_other_shells_get_every_verb(capsys, shell):
     is_known = shell in shtab.SUPPORTED_SHELLS
     assert cli.main(["completion", shell]) == (0 if is_known else 2)
     out, err = capsys.readouterr()
-    assert all(verb in out for verb in cli._VERBS) if is_known else "--upgrade shtab" in err
+    assert all(verb in out for verb in cli.VERBS) if is_known else "--upgrade shtab" in err
 
 
 def test_a_missing_shtab_is_told(capsys, monkeypatch):

@@ -62,7 +62,7 @@ def test_readme_leads_here():
 def test_commands_can_be_typed(command):
     words = shlex.split(command)
     if words[:3] == ["python", "-m", "tpudist"]:
-        arguments, rest = cli._split(words[3:])
+        arguments, rest = cli.split(words[3:], cli.parser())
         assert cli.parser().parse_args(arguments).releases and rest[:1] == ["python"]
         words = rest
     if words[:3] == ["python", "-m", "pytest"]:

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from tests import ROOT, release
-from tpudist.tools.matrix import table
+from tpudist.toolbox import table
 
 
 def test_versions_are_one():

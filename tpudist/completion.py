@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist.errors import ArgumentError
 
+if TYPE_CHECKING:
+    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
 #: What stands for a path in the help.
 _PATHS = {"FILE", "PATH", "DIR", "PYTHON", "DIR[EXTRAS]", "FILE:FUNCTION"}
+
+
+def add(verbs: _Verbs) -> argparse.ArgumentParser:
+    """Adds the verb and its options."""
+    verb = verbs.add_parser(
+        "completion",
+        help="print what has a shell complete tpudist's options",
+        description='Prints a script for a shell: eval "$(tpudist completion bash)" in ~/.bashrc, '
+        "tpudist completion zsh > a folder of fpath/_tpudist, tpudist completion fish > "
+        "~/.config/fish/completions/tpudist.fish. Needs the extra 'completion'.",
+    )
+    verb.add_argument("shell", choices=("bash", "zsh", "fish"))
+    return verb
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs ``tpudist completion``: prints a script with which a shell completes options; 0."""
+    print(script(options.parser, options.shell))
+    return 0
 
 
 def script(parser: argparse.ArgumentParser, shell: str) -> str:

@@ -8,9 +8,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.errors import ArgumentError
+
+if TYPE_CHECKING:
+    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add(verbs: _Verbs) -> argparse.ArgumentParser:
+    """Adds the verb and its options."""
+    verb = verbs.add_parser(
+        "help",
+        help="print a guide",
+        description="Prints a guide, or the list of them. 'tpudist VERB --help' has the options.",
+    )
+    verb.add_argument("topic", nargs="?", metavar="TOPIC", help="such as run, migrate or pins")
+    return verb
 
 
 def run(options: argparse.Namespace) -> int:

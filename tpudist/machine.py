@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
+from typing import Mapping
 
 #: The folder of this package.
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -52,6 +54,28 @@ TENSORFLOWS = (
     "tf-nightly-gpu",
     "tf-nightly-tpu",
 )
+
+
+def cache_folder(
+    asked: str | None = None, environ: Mapping[str, str] | None = None, system: str | None = None
+) -> str:
+    """The folder of what is kept: the one asked for, TPUDIST_CACHE, or the platform's cache folder.
+
+    Variables, and ``sys.platform``, may be those of another machine.
+    """
+    environ = os.environ if environ is None else environ
+    named = asked or environ.get("TPUDIST_CACHE")
+    if named:
+        return os.path.abspath(os.path.expanduser(named))
+    home = os.path.expanduser("~")
+    system = system or sys.platform
+    if system == "win32":
+        base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    elif system == "darwin":
+        base = os.path.join(home, "Library", "Caches")
+    else:
+        base = environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(base, "tpudist")
 
 
 def is_installed(path: str) -> bool:

@@ -8,7 +8,8 @@ import tempfile
 import time
 
 from tests.benchmarks import processes
-from tpudist.tools.matrix import cache, environments, running, table
+from tpudist.toolbox import table
+from tpudist.tools.matrix import cache, environments, running
 
 #: A project's tests: one step of a small net on the virtual TPU.
 TESTS = """

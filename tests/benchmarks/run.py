@@ -26,9 +26,9 @@ def line(figure):
 def tensorflow_version():
     """The installed TensorFlow's version, without importing it."""
     from tpudist import machine
-    from tpudist.tools.doctor import environment
+    from tpudist.toolbox import installed
 
-    found, _ = environment.installed()
+    found, _ = installed.distributions()
     return " ".join("%s %s" % (name, found[name]) for name in machine.TENSORFLOWS if name in found)
 
 

@@ -5,7 +5,7 @@ import sys
 
 from tests.helpers import cores
 from tpudist import machine
-from tpudist.tools.matrix import table
+from tpudist.toolbox import table
 
 #: A command, and the releases of `tpudist matrix` that it runs on ("newest": here).
 Job = collections.namedtuple("Job", "part command releases environment")

@@ -93,7 +93,7 @@ def explained(error: BaseException) -> ScriptError | None:
         "a bfloat16 convolution on the CPU",
         "plain TensorFlow %s fails at it too, without tpudist: it was tried" % versions.TF,
         "float32 on the CPU, or another TensorFlow; tpudist run --compile compiles what was "
-        "traced all the same, and with --trace-only nothing runs",
+        "traced all the same",
     )
 
 

@@ -7,14 +7,13 @@ installed Keras 3.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import os
 import sys
 import types
 from types import ModuleType
-from typing import Any, Callable, ContextManager, Iterator
+from typing import Any, Callable
 
 from tpudist import machine
 from tpudist.surfaces import keras_names
@@ -211,27 +210,6 @@ def contrib_keras_support() -> Any:
 def mixed_precision() -> Any:
     """The eras' ``tf.keras.mixed_precision``, as the installed Keras has it."""
     return _of_eras().mixed_precision
-
-
-@contextlib.contextmanager
-def bfloat16() -> Iterator[None]:
-    """Context manager: layers that are made inside compute in bfloat16 and keep float32."""
-    precision = _of_eras().mixed_precision
-    before = precision.global_policy()
-    precision.set_global_policy("mixed_bfloat16")
-    try:
-        yield
-    finally:
-        precision.set_global_policy(before)
-
-
-def recomputing() -> ContextManager[Any] | None:
-    """A context manager: layers made inside compute again what their gradient needs.
-
-    None where Keras has none: it is Keras 3's, from 3.9 on.
-    """
-    scope = getattr(_of_eras(), "RematScope", None)
-    return None if scope is None else scope(mode="full")
 
 
 def _of_eras() -> Any:

@@ -3,6 +3,6 @@
 ``tpudist compile``, ``migrate``, ``matrix``, ``pins``, ``doctor`` and ``selftest`` are a package
 each, loaded by the command line when its verb is typed.
 
-To change: a tool's options stand in its ``options.py`` or in ``tpudist/options.py``, its verb in
-``tpudist/cli.py``.
+To change: a tool's options and its verb stand in its ``verb.py``, which ``tpudist/cli.py`` lists.
+What two tools share stands in ``tpudist/toolbox``.
 """

@@ -15,11 +15,14 @@ import subprocess
 import sys
 import threading
 import time
-from typing import IO, Sequence
+from typing import IO, TYPE_CHECKING, Sequence
 
 from tpudist import machine
 from tpudist.errors import ArgumentError
 from tpudist.virtual import system
+
+if TYPE_CHECKING:
+    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 #: The port of each worker on a host of its own.
 _PORT = 2222
@@ -31,6 +34,48 @@ _CARRIED = ("TPUDIST_", "TF_", "PYTHONPATH")
 _PATIENCE = 5.0
 
 _LOCAL = ("localhost", "127.0.0.1")
+
+
+def add(verbs: _Verbs) -> argparse.ArgumentParser:
+    """Adds the verb and its options."""
+    verb = verbs.add_parser(
+        "launch",
+        help="run a legacy script on several hosts at once",
+        allow_abbrev=False,
+        usage="tpudist launch --hosts a,b [--cores virtual:N|N|gpus|gpus:N] [--port N] "
+        "[--quiet-workers] -- [options of tpudist run] script.py [args...]",
+        description="Starts the script on each host, as tpudist run --tpu cluster does: by ssh, "
+        "in this folder and with this Python, which has to be there too; a process here for each "
+        "'localhost'. If one fails, the others are ended. Exit code: that of the first failure.",
+    )
+    verb.add_argument(
+        "--hosts", metavar="LIST", help="names with commas between; the first is chief"
+    )
+    verb.add_argument(
+        "--cores",
+        metavar="N",
+        help="cores of each host: virtual:8, computed together on one device; virtual:v3-32, those "
+        "of a slice of so many hosts; 4 or cpus:4, logical CPUs; gpus:4; by default every GPU",
+    )
+    verb.add_argument(
+        "--port",
+        type=int,
+        metavar="N",
+        help="of the first worker, the next has N + 1; by default "
+        "2222, and for localhost a free one",
+    )
+    verb.add_argument(
+        "--quiet-workers", action="store_true", help="show the output of the chief alone"
+    )
+    return verb
+
+
+def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
+    """(tpudist's words, those of the command that it runs), which "--" takes apart."""
+    if "--" not in argv:
+        return argv, []
+    index = argv.index("--")
+    return argv[:index], argv[index + 1 :]
 
 
 class Worker:

@@ -1,8 +1,6 @@
 """Lowers steps, and reads their HLO."""
 
-import os
 import pathlib
-import sys
 
 import pytest
 from tensorflow.compiler.xla.service import hlo_pb2
@@ -18,16 +16,6 @@ from tpudist.v2_2 import tensorflow as v2_2_tf
 lowers_here = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,
     reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
-)
-
-#: A Python whose TensorFlow lowers to HLO, None if there is none; marks tests that need it.
-PYTHON = os.environ.get("TPUDIST_TEST_LOWER_WITH") or (
-    sys.executable if versions.LOWERS_TO_HLO else None
-)
-needs_python = pytest.mark.skipif(
-    PYTHON is None,
-    reason="TensorFlow %s lowers nothing, and TPUDIST_TEST_LOWER_WITH "
-    "names no newer one" % versions.TF,
 )
 
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests import ROOT
+from tpudist.toolbox import installed
 from tpudist.tools.doctor import environment
 
 
@@ -116,14 +117,14 @@ def test_installed_reads_metadata_even_of_ruins(tmp_path, monkeypatch):
     (tmp_path / "second").mkdir()
     metadata(tmp_path / "second" / "tf_keras-8.dist-info", "Name: tf-keras\nVersion: 8\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "second"), "/no/such"])
-    assert environment.installed() == (
+    assert installed.distributions() == (
         {"tensorflow-cpu": "2.8.4", "tf-keras": "9", "old": "0.1"},
         {"tensorflow-cpu": ["numpy (>=1.20)", "keras<2.9"]},
     )
 
 
 def test_installed_sees_this_run():
-    assert environment.installed()[0]["pytest"] == pytest.__version__
+    assert installed.distributions()[0]["pytest"] == pytest.__version__
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_installed_sees_this_run():
 )
 def test_chips_are_device_files(monkeypatch, files, chips):
     monkeypatch.setattr(glob, "glob", lambda pattern: files if "accel[0-9]" in pattern else [])
-    assert environment.tpu_chips() == chips
+    assert installed.tpu_chips() == chips
 
 
 @pytest.mark.parametrize("vendor, chips", [("0x1ae0\n", ["/dev/vfio/0"]), ("0x10de\n", [])])
@@ -142,7 +143,7 @@ def test_vfio_devices_count_if_google_made_them(monkeypatch, tmp_path, vendor, c
         "/dev/vfio/[0-9]*": ["/dev/vfio/0"],
     }
     monkeypatch.setattr(glob, "glob", lambda pattern: found.get(pattern, []))
-    assert environment.tpu_chips() == chips
+    assert installed.tpu_chips() == chips
 
 
 def test_detect_puts_it_together(fake_tensorflow, monkeypatch):

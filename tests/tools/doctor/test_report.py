@@ -8,8 +8,8 @@ import pytest
 from tests.tools.doctor.machines import CASES, machine
 from tpudist import cli
 from tpudist.machine import TENSORFLOWS
+from tpudist.toolbox import installed
 from tpudist.tools import doctor
-from tpudist.tools.doctor import environment
 
 
 def answer(env, **options):
@@ -85,11 +85,11 @@ def test_verdict(env, last):
 def test_this_machine(capsys):
     code = cli.main(["doctor", "--json"])
     data = json.loads(capsys.readouterr().out)
-    installed, _ = environment.installed()
-    wheels = [name for name in TENSORFLOWS if name in installed]
+    found, _ = installed.distributions()
+    wheels = [name for name in TENSORFLOWS if name in found]
     assert code == int(not data["ok"])
     assert list(data["tensorflow"]["distributions"]) == sorted(wheels)
     if wheels:
-        assert data["tensorflow"]["version"] == installed[wheels[0]]
+        assert data["tensorflow"]["version"] == found[wheels[0]]
         assert data["tensorflow"]["path"].endswith("__init__.py")
         assert data["keras"]["generation"]

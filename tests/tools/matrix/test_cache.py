@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tpudist import files
+from tpudist import files, machine
 from tpudist.tools.matrix import cache
 
 HOME = os.path.expanduser("~")
@@ -27,7 +27,7 @@ HOME = os.path.expanduser("~")
     ],
 )
 def test_folder(asked, environ, system, folder):
-    assert cache.folder(asked, environ, system) == os.path.normpath(folder)
+    assert machine.cache_folder(asked, environ, system) == os.path.normpath(folder)
 
 
 def test_projects_of_one_name_share_nothing():

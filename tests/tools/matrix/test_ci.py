@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tpudist import __version__, cli
-from tpudist.tools.matrix import table
+from tpudist.toolbox import table
 
 COMMAND = [
     "--releases",
@@ -32,7 +32,7 @@ def options_of(text):
     """What the `tpudist matrix` command in a text is parsed to."""
     line = re.search(r"^[^#\n]*tpudist (matrix --rel.*)$", text, re.M).group(1)
     line = line.replace("${{ matrix.release }}", "RELEASE")
-    words, command = cli._split(shlex.split(line))
+    words, command = cli.split(shlex.split(line), cli.parser())
     return cli.parser().parse_args(words), command
 
 

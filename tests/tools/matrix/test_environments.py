@@ -9,7 +9,8 @@ import pytest
 
 from tests.tools.matrix import wheels
 from tpudist.errors import MatrixError
-from tpudist.tools.matrix import cache, environments, table
+from tpudist.toolbox import table
+from tpudist.tools.matrix import cache, environments
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 import tpudist
 from tests.tools.matrix import wheels
 from tpudist.errors import MatrixError
-from tpudist.tools.matrix import environments, table
+from tpudist.toolbox import table
+from tpudist.tools.matrix import environments
 
 ROW = table.Row("9.1", "3.7", "tensorflow-cpu==9.1.0", ("numpy<2",), {})
 

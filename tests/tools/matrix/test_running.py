@@ -7,7 +7,8 @@ import time
 import pytest
 
 from tpudist.errors import MatrixError
-from tpudist.tools.matrix import environments, running, table
+from tpudist.toolbox import table
+from tpudist.tools.matrix import environments, running
 
 ROW = table.Row("9.1-tf-keras", "3.7", "tensorflow-cpu==9.1.0", (), {"TF_USE_LEGACY_KERAS": "1"})
 ENV = dict(os.environ)

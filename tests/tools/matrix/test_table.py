@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tpudist.errors import MatrixError
-from tpudist.tools.matrix import table
+from tpudist.toolbox import table
 
 TEXT = """
 [1.15]

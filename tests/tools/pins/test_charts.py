@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from tpudist.tools.pins import agreement, charts, compare
+from tpudist.toolbox import compare
+from tpudist.tools.pins import agreement, charts
 
 pytest.importorskip("matplotlib", reason="it draws the curves")
 

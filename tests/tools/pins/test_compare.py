@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tpudist.tools.pins import compare
+from tpudist.toolbox import compare
 
 
 def explain(expected, obtained, **tolerances):

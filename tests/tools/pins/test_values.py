@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tpudist.errors import PinError
-from tpudist.tools.pins import compare, store, values
+from tpudist.toolbox import compare
+from tpudist.tools.pins import store, values
 
 FLOATS = st.floats(allow_nan=True, allow_infinity=True)
 LEAVES = st.none() | st.booleans() | st.integers() | FLOATS | st.text() | st.binary(max_size=8)

@@ -107,7 +107,7 @@ def test_the_reports_have_it_all(monkeypatch, tmp_path, capsys):
     ],
 )
 def test_which_tpu(monkeypatch, argument, variables, name):
-    monkeypatch.setattr("tpudist.tools.doctor.environment.tpu_chips", lambda: [])
+    monkeypatch.setattr("tpudist.toolbox.installed.tpu_chips", lambda: [])
     monkeypatch.delenv("TPU_NAME", raising=False)
     for key, value in variables.items():
         monkeypatch.setenv(key, value)

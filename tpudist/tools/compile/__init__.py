@@ -4,7 +4,7 @@ libtpu, which Cloud TPUs run, compiles for any slice on any x86-64 Linux machine
 lowers one replica's step to HLO, libtpu compiles that in a process of its own, and a report
 says how much memory the program takes and where its time goes.
 
-* :mod:`step`: ``tpudist.compile_step`` and ``tpudist.compile_graph``.
+* :mod:`step`: ``tpudist.compile_step``.
 * :mod:`command`: ``tpudist compile`` and ``tpudist run --compile``.
 * :mod:`lowering`: traces a step and lowers it to HLO, as a `program.Program`.
 * :mod:`compiler`: compiles that with libtpu, keeps its answers, and builds a `report.Report`.

@@ -1,16 +1,11 @@
 """The record of one replica's step, lowered to HLO, which the TPU compiler gets.
 
-A `Program` holds no TensorFlow object, so that it can be lowered in one
-environment, written as JSON, and compiled in another.
+A `Program` holds no TensorFlow object.
 """
 
 from __future__ import annotations
 
-import base64
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
-
-#: Version of the JSON form.
-FORMAT = 1
 
 ARGUMENT = "argument"
 VARIABLE = "variable"
@@ -72,23 +67,6 @@ class Program(NamedTuple):
     locations: dict[str, str]  # {HLO metadata op_name: "file:line" of the user's code}
     warnings: tuple[str, ...]  # sentences for the report
     tensorflow: str  # the version of TensorFlow that lowered it
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns a dict of JSON types, which :func:`from_json` reads."""
-        return dict(plain(self), format=FORMAT, hlo=base64.b64encode(self.hlo).decode())
-
-
-_RECORDS = {
-    "parameters": Parameter,
-    "outputs": Output,
-    "collectives": Collective,
-    "shardings": Sharding,
-}
-
-
-def from_json(values: Mapping[str, Any]) -> Program:
-    """Reads a `Program` from the dict that ``to_json`` returned, or its copy through JSON."""
-    return record(Program, dict(values, hlo=base64.b64decode(values["hlo"])), _RECORDS)
 
 
 def records(cls: Any, rows: Iterable[Sequence[Any]]) -> tuple[Any, ...]:

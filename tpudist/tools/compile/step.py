@@ -10,8 +10,6 @@ from tpudist.tools.compile.program import Program
 from tpudist.tools.compile.report import Report
 
 if TYPE_CHECKING:
-    import tensorflow as tf
-
     from tpudist.core.annotations import Strategy
     from tpudist.tools.compile.lowering.tracing import Step
 
@@ -26,7 +24,6 @@ def compile_step(
     timeout: float = compilation.TIMEOUT,
     progress: Callable[[float], object] | None = None,
     cache: bool = True,
-    lower_with: str | None = None,
 ) -> Report:
     """Compiles a step for a TPU, without one.
 
@@ -51,8 +48,6 @@ def compile_step(
       progress: called with the seconds passed, now and then, while the
         compiler works; or None.
       cache: use an earlier answer of the same compiler for the same program.
-      lower_with: the Python of another environment, whose TensorFlow of 2.5 or
-        newer lowers what an older one traced here; None for this one.
 
     Returns:
       A `tpudist.tools.compile.report.Report`; it says whether the step compiles.
@@ -65,56 +60,13 @@ def compile_step(
     """
     slice_ = check(strategy, topology)
     return compilation.compile_program(
-        lower_step(strategy, step_fn, args, kwargs, lower_with),
+        lower_step(strategy, step_fn, args, kwargs),
         slice_,
         fast=fast,
         timeout=timeout,
         progress=progress,
         cache=cache,
     )
-
-
-def compile_graph(
-    graph: tf.Graph,
-    topology: str = "v5e:2x4",
-    fast: bool = False,
-    timeout: float = compilation.TIMEOUT,
-    progress: Callable[[float], object] | None = None,
-    cache: bool = True,
-    lower_with: str | None = None,
-) -> list[Report]:
-    """Compiles the TPU programs in a graph that TensorFlow's own TPUStrategy built.
-
-    A legacy script builds such a graph for a TPU.
-
-    Context: any; nothing is run. Implements no page: it is tpudist's own.
-
-    Args:
-      graph: a ``tf.Graph`` in which replicas of a native TPUStrategy (or
-        ``tpu.replicate``) were built, on a TPU or on a described one.
-      topology, fast, timeout, progress, cache, lower_with: as for
-        :func:`compile_step`.
-
-    Returns:
-      A list of `tpudist.tools.compile.report.Report`, one for each program.
-
-    Raises:
-      CompileError: (a RuntimeError) there is no program in the graph, or one
-        cannot be lowered, or there is no compiler.
-      TopologyError: (a ValueError) as for :func:`compile_step`.
-    """
-    from tpudist.tools.compile.lowering import native_programs, step_message  # Imports TensorFlow.
-
-    slice_ = slices.find(topology)
-    programs = [
-        step_message.lower(message, lower_with) for message in native_programs.messages(graph)
-    ]
-    return [
-        compilation.compile_program(
-            each, slice_, fast=fast, timeout=timeout, progress=progress, cache=cache
-        )
-        for each in programs
-    ]
 
 
 def check(strategy: Strategy, topology: str) -> slices.Slice:
@@ -132,12 +84,11 @@ def check(strategy: Strategy, topology: str) -> slices.Slice:
     return slice_
 
 
-def require_lowering(lower_with: str | None = None) -> None:
-    """Refuses a TensorFlow that cannot lower a step, unless another environment does it."""
+def require_lowering() -> None:
+    """Refuses a TensorFlow that cannot lower a step."""
     from tpudist.tools.compile.lowering import to_hlo  # It imports TensorFlow.
 
-    if lower_with is None:
-        to_hlo.require()
+    to_hlo.require()
 
 
 def lower_step(
@@ -145,22 +96,19 @@ def lower_step(
     step_fn: Callable[..., Any],
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
-    lower_with: str | None = None,
 ) -> Program:
     """Traces a step and lowers it to a `program.Program`; see :func:`compile_step`."""
     from tpudist.tools.compile.lowering import tracing  # It imports TensorFlow.
 
-    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs).step, lower_with)
+    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs))
 
 
-def lower_traced(traced: Step, lower_with: str | None = None) -> Program:
-    """Lowers a traced step to a `program.Program`, with the Python `lower_with` unless it is None.
+def lower_traced(traced: Step) -> Program:
+    """Lowers a traced step to a `program.Program`.
 
     Raises:
       CompileError: the step cannot be lowered.
     """
-    from tpudist.tools.compile.lowering import step_message, to_hlo
+    from tpudist.tools.compile.lowering import to_hlo
 
-    if lower_with is None:
-        return to_hlo.lower(traced)
-    return step_message.lower(step_message.message(traced), lower_with)
+    return to_hlo.lower(traced)

@@ -6,19 +6,16 @@ hand them any machine.
 
 from __future__ import annotations
 
-import email.parser
-import glob
 import json
 import os
 import platform
-import re
 import subprocess
 import sys
-from email.message import Message
-from typing import Any, Iterator, NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 from tpudist import machine
 from tpudist.cloud import deadlines, places
+from tpudist.toolbox import installed
 from tpudist.tools.doctor import contrib_names, releases
 
 #: Environment variables that decide about TPUs and Keras.
@@ -148,7 +145,7 @@ def detect(
       look: arguments of :mod:`look`; empty looks at none.
       paths: files and folders to look names of contrib up in.
     """
-    distributions, requires = installed()
+    distributions, requires = installed.distributions()
     looked = look_at(look) if look else None
     return Environment(
         python=platform.python_version(),
@@ -158,62 +155,11 @@ def detect(
         requires=requires,
         variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
         probe=probe_tensorflow(),
-        chips=tpu_chips(),
+        chips=installed.tpu_chips(),
         runtime=runtime or (looked or {}).get("runtime"),
         looked=looked,
         contrib=contrib_names.of_paths(paths) if paths else None,
     )
-
-
-def normalize(name: str) -> str:
-    """A distribution's name as package indexes spell it: ``tf_keras`` -> ``tf-keras``."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def installed() -> tuple[dict[str, str], dict[str, list[str]]]:
-    """({name: version}, {TensorFlow wheel: [requirement, ...]}) on ``sys.path``.
-
-    Read from the metadata files themselves: Python 3.7 has no
-    ``importlib.metadata``, and a half-removed distribution must not stop the
-    doctor. The first of two distributions of one name counts, as for an import.
-    """
-    versions: dict[str, str] = {}
-    requires: dict[str, list[str]] = {}
-    for fields in _metadata():
-        name = normalize(fields.get("Name") or "")
-        if not name or not fields.get("Version") or name in versions:
-            continue
-        versions[name] = fields["Version"]
-        if name in machine.TENSORFLOWS:
-            requires[name] = fields.get_all("Requires-Dist") or []
-    return versions, requires
-
-
-def _metadata() -> Iterator[Message]:
-    """The headers of every distribution's metadata, in the order of ``sys.path``."""
-    for folder in sys.path:
-        for pattern in ("*.dist-info/METADATA", "*.egg-info/PKG-INFO", "*.egg-info"):
-            for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern))):
-                if os.path.isfile(path):
-                    with open(path, encoding="utf-8", errors="replace") as file:
-                        yield email.parser.HeaderParser().parse(file)
-
-
-def tpu_chips() -> list[str]:
-    """The device files of TPU chips on this host (a Cloud TPU VM).
-
-    ``/dev/accel0`` is a TPU; ``/dev/accel/accel0`` is not. Newer TPUs hang on
-    VFIO, where only the PCI vendor (Google, 0x1ae0) tells them from others.
-    """
-    return sorted(glob.glob("/dev/accel[0-9]*")) or _google_vfio()
-
-
-def _google_vfio() -> list[str]:
-    for vendor in glob.glob("/sys/bus/pci/devices/*/vendor"):
-        with open(vendor) as file:
-            if file.read().strip() == "0x1ae0":
-                return sorted(glob.glob("/dev/vfio/[0-9]*"))
-    return []
 
 
 def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
@@ -223,7 +169,7 @@ def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
       The dict that :mod:`probe` prints; its ``error`` says so if that process was killed,
       hung or printed nothing.
     """
-    quiet = dict(quiet_variables(), TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1")
+    quiet = dict(installed.quiet_variables(), TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1")
     # It touches neither the chips nor the network.
     return _last_line(["-m", "tpudist.tools.doctor.probe"], quiet, seconds)
 
@@ -233,7 +179,7 @@ def look_at(arguments: Sequence[str]) -> dict[str, Any]:
 
     It may wait. Returns the dict that it prints, with an ``error`` where it printed none.
     """
-    quiet = quiet_variables()
+    quiet = installed.quiet_variables()
     quiet.pop(machine.TPU, None)
     seconds = PROBE_SECONDS + 5 * deadlines.seconds()
     looked = _last_line(["-m", "tpudist.tools.doctor.look"] + list(arguments), quiet, seconds, None)
@@ -244,16 +190,6 @@ def look_at(arguments: Sequence[str]) -> dict[str, Any]:
             "instead": "what the other problems say",
         }
     return looked
-
-
-def quiet_variables() -> dict[str, str]:
-    """The variables of a process that imports tpudist and TensorFlow, and says little."""
-    package = os.path.dirname(machine.PACKAGE)
-    quiet = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONWARNINGS="ignore")
-    quiet["PYTHONPATH"] = os.pathsep.join(
-        path for path in (quiet.get("PYTHONPATH"), package) if path
-    )
-    return quiet
 
 
 def _last_line(

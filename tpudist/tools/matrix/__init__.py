@@ -16,7 +16,7 @@ from tpudist import console
 from tpudist.errors import MatrixError
 
 if TYPE_CHECKING:
-    from tpudist.tools.matrix.table import Row
+    from tpudist.toolbox.table import Row
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,7 +30,8 @@ def run(options: argparse.Namespace) -> int:
       MatrixError: the request cannot be met on any release.
       TPUNameError: there is no such virtual TPU.
     """
-    from tpudist.tools.matrix import ci, schedule, table
+    from tpudist.toolbox import table
+    from tpudist.tools.matrix import ci, schedule
     from tpudist.virtual import system
 
     system.check(options.tpu)
@@ -58,7 +59,7 @@ def listing(rows: Mapping[str, Row]) -> str:
 
 def _chosen(rows: Mapping[str, Row], options: argparse.Namespace) -> list[Row]:
     """The rows that are named, and those that are drawn."""
-    from tpudist.tools.matrix import table
+    from tpudist.toolbox import table
 
     named = table.select(rows, options.releases) if options.releases or not options.random else []
     if not options.random:

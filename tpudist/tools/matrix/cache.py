@@ -7,37 +7,13 @@ import json
 import os
 import re
 import shutil
-import sys
 import time
-from typing import Mapping
 
 #: Stands in each environment; written last, so one whose set-up was interrupted has none.
 MARKER = "tpudist-matrix.json"
 
 #: An environment that no run has used for this many days is removed.
 KEPT_UNUSED = 30
-
-
-def folder(
-    asked: str | None = None, environ: Mapping[str, str] | None = None, system: str | None = None
-) -> str:
-    """The folder of all environments: ``--cache``, TPUDIST_CACHE, or the platform's cache folder.
-
-    Variables, and ``sys.platform``, may be those of another machine.
-    """
-    environ = os.environ if environ is None else environ
-    named = asked or environ.get("TPUDIST_CACHE")
-    if named:
-        return os.path.abspath(os.path.expanduser(named))
-    home = os.path.expanduser("~")
-    system = system or sys.platform
-    if system == "win32":
-        base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif system == "darwin":
-        base = os.path.join(home, "Library", "Caches")
-    else:
-        base = environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    return os.path.join(base, "tpudist")
 
 
 def of_project(root: str, project: str) -> str:

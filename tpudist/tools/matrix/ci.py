@@ -8,7 +8,7 @@ from typing import Sequence
 
 import tpudist
 from tpudist.errors import MatrixError
-from tpudist.tools.matrix.table import Row
+from tpudist.toolbox.table import Row
 
 #: The Python that tpudist itself runs on in CI; a release brings its own.
 _OWN_PYTHON = "3.12"

@@ -21,9 +21,9 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 import tpudist
 from tpudist import files, machine
 from tpudist.errors import MatrixError
+from tpudist.toolbox.table import Row
 from tpudist.tools.matrix import indexes
 from tpudist.tools.matrix.cache import MARKER
-from tpudist.tools.matrix.table import Row
 
 #: The files of a project that decide what its installation needs or declares.
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "uv.toml")

@@ -11,8 +11,8 @@ import sys
 from typing import Any, Callable, Mapping
 
 from tpudist.errors import MatrixError
+from tpudist.toolbox.table import Row
 from tpudist.tools.matrix.environments import Environment
-from tpudist.tools.matrix.table import Row
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 

@@ -12,10 +12,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Callable, Iterable, NamedTuple, Sequence
 
-from tpudist import console
+from tpudist import console, machine
 from tpudist.errors import MatrixError, TpudistError
+from tpudist.toolbox.table import Row
 from tpudist.tools.matrix import cache, environments, running
-from tpudist.tools.matrix.table import Row
 
 if TYPE_CHECKING:
     Echo = Callable[[str], object]
@@ -104,7 +104,7 @@ def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
         )
     environments.find_uv()
     folder, _ = environments.split_project(options.project)
-    root = cache.folder(options.cache)
+    root = machine.cache_folder(options.cache)
     for gone in cache.prune(root):
         console.note("   removed %s" % gone, sys.stdout)
     schedule = Schedule(rows, cache.of_project(root, folder), options)

@@ -6,8 +6,8 @@ import argparse
 import json
 from typing import Any, Iterable, Sequence
 
-from tpudist.tools import html_page
-from tpudist.tools.html_page import safe
+from tpudist.toolbox import html_page
+from tpudist.toolbox.html_page import safe
 from tpudist.tools.migrate import console, findings
 from tpudist.tools.migrate.findings import Finding
 from tpudist.tools.migrate.outcomes import Result, Use

@@ -8,7 +8,8 @@ from typing import Any, Iterable, Iterator, NamedTuple, Sequence
 
 from tpudist import machine
 from tpudist.errors import PinError
-from tpudist.tools.pins import SUFFIX, compare, store, values
+from tpudist.toolbox import compare
+from tpudist.tools.pins import SUFFIX, store, values
 
 
 class Pin(NamedTuple):

@@ -7,7 +7,9 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tpudist.errors import PinError
-from tpudist.tools.pins import SUFFIX, compare, store, values
+from tpudist.toolbox import compare
+from tpudist.toolbox.compare import COMPILED_RTOL
+from tpudist.tools.pins import SUFFIX, store, values
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Protocol, Sequence
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
 
 #: Tolerances of :meth:`Pin.check`, in its units.
 RTOL, ATOL = 1e-5, 1e-8
-
-#: Relative tolerance of :meth:`Pin.check_compiled`.
-COMPILED_RTOL = 0.05
 
 RECORD, UPDATE = "record", "update"
 

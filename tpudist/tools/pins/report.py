@@ -7,9 +7,9 @@ from typing import Sequence, TextIO
 
 import tpudist
 from tpudist import files
-from tpudist.tools import html_page
-from tpudist.tools.html_page import safe
-from tpudist.tools.pins import agreement, charts, compare
+from tpudist.toolbox import compare, html_page
+from tpudist.toolbox.html_page import safe
+from tpudist.tools.pins import agreement, charts
 
 _WHAT = (
     '<p class="small">The oldest release that a pin was recorded on is its first; the others '

@@ -138,12 +138,11 @@ def current_release() -> str:
 
 @functools.lru_cache(maxsize=1)
 def _installed_release() -> str:
-    from tpudist.tools.doctor import environment
+    from tpudist.toolbox import installed
 
-    installed, _ = environment.installed()
+    found, _ = installed.distributions()
     return next(
-        (_minor(installed[name]) for name in machine.TENSORFLOWS if name in installed),
-        NO_TENSORFLOW,
+        (_minor(found[name]) for name in machine.TENSORFLOWS if name in found), NO_TENSORFLOW
     )
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from tpudist import console, machine, surfaces
 from tpudist.cloud import places
 from tpudist.errors import ArgumentError
-from tpudist.tools.doctor import environment
+from tpudist.toolbox import installed
 
 #: Seconds that all of it may take.
 SECONDS = 280.0
@@ -64,7 +64,7 @@ def tpu_at_hand(name: str | None) -> str:
     variables = dict(os.environ)
     if name:
         variables.pop(machine.TPU, None)
-    place = places.of(name, variables, environment.tpu_chips())
+    place = places.of(name, variables, installed.tpu_chips())
     return place.name or "virtual:8"
 
 
@@ -85,7 +85,7 @@ def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
     """What the process of one surface reports within some seconds."""
     if seconds <= 0:
         return [{"kind": "skipped", "program": "all", "why": "the time was up"}]
-    variables = environment.quiet_variables()
+    variables = installed.quiet_variables()
     variables.pop(machine.TPU, None)
     with subprocess.Popen(
         [sys.executable, "-m", "tpudist.tools.selftest.worker", era, tpu],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 import numpy as np
 
 from tpudist import files
-from tpudist.tools import html_page
+from tpudist.toolbox import html_page
 
 if TYPE_CHECKING:
     Line = dict[str, Any]

@@ -36,10 +36,6 @@ _NUMBERS = (bool, int, float, np.ndarray, np.generic)
 #: after the replicas have been traced or executed.
 observers: list[Any] = []
 
-#: Functions that replace the engine: the last one is called with the same arguments, and
-#: returns the results.
-substitutes: list[Any] = []
-
 
 def call_for_each_replica(
     extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, op_by_op: bool = False
@@ -63,8 +59,6 @@ def call_for_each_replica(
     eager = tf.executing_eagerly() and not op_by_op
     if versions.HAS_FUNCTION and (functions.is_function(fn) or eager):
         return call_in_function(extended, fn, args, kwargs)
-    if substitutes:
-        return substitutes[-1](extended, fn, args, kwargs)
     names = functions.variable_names() if observers else None
     with host_computations.without_warnings():
         results = _run_in_a_graph(extended, fn, args, kwargs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.tfcompat import graphs
 
@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 _function_attributes: dict[str, list[str]] = {}
 
 
-def ops(graph: Graph, among: Iterable[Operation] | None = None) -> Iterator[tuple[str, Operation]]:
+def ops(graph: Graph) -> Iterator[tuple[str, Operation]]:
     """Yields (path, op) of each op of a graph and of every function it calls.
 
     Args:
       graph: a ``tf.Graph``.
-      among: the ops of `graph` to yield, with the functions that they call; None for all.
 
     Yields:
       The names of the calling ops and of the op itself, joined by "/", and the op. The
@@ -27,8 +26,7 @@ def ops(graph: Graph, among: Iterable[Operation] | None = None) -> Iterator[tupl
     pending: list[tuple[str, Graph, tuple[str, ...]]] = [("", graph, ())]
     while pending:
         prefix, current, callers = pending.pop()
-        listed = current.get_operations() if prefix or among is None else among
-        for op in listed:
+        for op in current.get_operations():
             yield prefix + op.name, op
             pending += [
                 (prefix + op.name + "/", body, callers + (name,))

@@ -53,30 +53,6 @@ def test_another_failure_is_not_out_of_memory():
         fit.largest(8, lambda batch: other)
 
 
-def largest_between(capacity):
-    return fit.largest_between(96, 128, lambda batch: FITS if batch <= capacity else FAILS)
-
-
-def test_a_variant_starts_at_the_batch_that_was_asked_for():
-    assert fit.text(search(128, 100)[0]) == (
-        "fits: batch 96 of a replica; 104 does not, by 6.69 GiB"
-    )
-    assert largest_between(128) == fit.Fit(128, FITS, None, None)
-    assert (largest_between(115).batch, largest_between(115).above) == (112, 120)
-    assert largest_between(100) is None
-
-
-def test_the_text_of_a_variant():
-    variant = fit.VARIANTS[0]
-    text = fit.variant_text(variant, largest_between(115), 96)
-    assert text.startswith("bfloat16: fits batch 112 (12.0 KiB) with tf.keras.mixed_precision.set_")
-    assert text.endswith("made; 120 does not, by 6.69 GiB")
-    assert "no batch above 96" in fit.variant_text(variant, None, 96)
-    assert "not known: no\ngood".replace("\n", " ") in fit.failed_variant_text(
-        variant, ValueError("no\ngood")
-    )
-
-
 def test_tensors_get_another_batch():
     args, kwargs = arguments.parse("f32[128,28],(s32[128],f32[3,128]),n=128,y={a:f32[128]}")
     assert fit.batch_of(args, kwargs) == 128

@@ -67,22 +67,14 @@ def test_the_baseline(written, capsys):
     assert "it compiled before" in capsys.readouterr().err
 
 
-def test_two_reports_are_compared(written, capsys):
-    old, new = written("old.json", SAME), written("new.json", LARGER)
-    assert cli.main(["compile", "--compare", old, old]) == 0
-    assert "no difference" in capsys.readouterr().out
-    assert cli.main(["compile", "--compare", old, new]) == 1
-    told = capsys.readouterr().out
-    assert "FLOPs" in told and "expected" in told and "obtained" in told
-    assert cli.main(["compile", "--compare", old, new, "--rtol", "2"]) == 0
-
-
 @pytest.mark.parametrize("content", [None, "{}", "[", '{"schema": 1}'])
 def test_a_report_that_cannot_be_read_is_an_error(tmp_path, content, capsys):
     path = tmp_path / "old.json"
     if content is not None:
         path.write_text(content)
-    assert cli.main(["compile", "--compare", str(path), str(path)]) == 2
+    script = tmp_path / "train.py"
+    script.write_text("")
+    assert cli.main(["compile", "%s:step" % script, "--baseline", str(path)]) == 2
     assert "old.json" in capsys.readouterr().err
 
 

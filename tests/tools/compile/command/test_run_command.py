@@ -230,46 +230,6 @@ def test_several_functions_are_in_one_file_and_have_limits(compiler, run, tmp_pa
     assert "did before" not in done.stderr
 
 
-def test_trace_only_runs_nothing_and_ends_after_the_last_trace(compiler, run):
-    """The functions are inside functions and objects, which FILE:FUNCTION cannot name."""
-    source = (
-        TRAINS
-        + """
-    print("weight %.1f" % float(tf.reduce_sum(made[0])))
-
-    def trainer():
-        class Evaluation(object):
-            def __init__(self):
-                self.scale = tf.constant(2.)
-
-            @tf.function
-            def run(self, x):
-                def evaluation(y):
-                    return tf.reduce_sum(made[0] * y * self.scale)
-                return strategy.experimental_run_v2(evaluation, args=(x,))
-        return Evaluation()
-
-    evaluates = trainer()
-    evaluates.run(tf.ones([4, 4]))
-    print("not reached")
-    """
-    )
-    done = run(source, "--compile", "v5e:2x4", "--fast", "--era", "2.0", "--trace-only")
-    assert done.returncode == 0, done.stderr
-    assert losses(done) == ["loss 0.00", "loss 0.00"] and "weight 16.0" in done.stdout
-    assert "2 replica functions" in done.stdout and "not reached" not in done.stdout
-    assert "step_fn  " in done.stdout and "evaluation  " in done.stdout
-
-
-@pytest.mark.proof
-def test_trace_only_names_the_calls_it_did_not_reach(compiler, run):
-    source = TRAINS + "if made is None: strategy.experimental_run_v2(print)\n"
-    done = run(source, "--compile", "v5e:2x4", "--fast", "--era", "2.0", "--trace-only")
-    assert done.returncode == 0, done.stderr
-    assert "1 replica function\n" in done.stdout
-    assert "script.py:%d ran a function" % (source.count("\n")) in done.stderr
-
-
 @pytest.mark.proof
 def test_a_strategy_that_does_not_fit_the_slice_ends_the_script(compiler, run):
     done = run(TRAINS, "--compile", "v5e:2x2", "--tpu", "virtual:8", "--era", "2.0")

@@ -6,15 +6,15 @@ from tests.helpers.generations import second_generation
 from tests.tools.compile import harness
 from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.tfcompat import functions
-from tpudist.tools.compile.lowering import step_message, tracing
+from tpudist.tools.compile import step
 
 SPEC = functions.TensorSpec([2, 3], tf.float32)
 
 
 def inputs(strategy, fn):
     """Returns {name: "file.py:line: "} of the variables of a step."""
-    message = step_message.message(tracing.trace(strategy, fn, (SPEC,)).step)
-    places = {each["name"]: each["location"] for each in message["inputs"] if each["variable"]}
+    program = step.lower_step(strategy, fn, (SPEC,))
+    places = {each.name: each.location for each in program.parameters if each.kind == "variable"}
     return {name: place and place.rpartition("/")[2] + ": " for name, place in places.items()}
 
 

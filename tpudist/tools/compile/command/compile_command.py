@@ -7,7 +7,7 @@ import contextlib
 import os
 import traceback
 from types import CodeType, ModuleType
-from typing import Any, Callable, ContextManager, Iterator
+from typing import Any, Callable, Iterator
 
 from tpudist import console
 from tpudist.errors import CompileError, TpudistError
@@ -41,11 +41,9 @@ def run(options: argparse.Namespace) -> int:
     Raises:
       TpudistError: the command line does not fit the file or the slice.
     """
-    if options.compare:
-        return gate.compare_files(options.compare[0], options.compare[1], options.rtol)
     if not options.target:
         raise CompileError(
-            "tpudist compile", "no FILE:FUNCTION is given", "path/to/train.py:step_fn; or --compare"
+            "tpudist compile", "no FILE:FUNCTION is given", "path/to/train.py:step_fn"
         )
     parse_target(options.target)
     gate.check(options)
@@ -63,7 +61,7 @@ def _report(options: argparse.Namespace) -> tuple[str, Report]:
     logical = options.logical or 1
     compilation.check_fits(slice_, options.replicas or slice_.devices // logical, logical)
     inputs = arguments.parse(options.args or "")
-    step.require_lowering(options.lower_with)
+    step.require_lowering()
     compilation.require(slice_)
     if options.fit:
         first = fit.batch_of(*inputs)
@@ -76,57 +74,25 @@ def _report(options: argparse.Namespace) -> tuple[str, Report]:
             )
         except CompileError as error:
             raise _NotLowered(error) from error
-    lines = [fit.text(best)]
-    if first > best.batch:
-        lines += [
-            _variant_text(each, options, slice_, inputs, (best.batch, first))
-            for each in fit.VARIANTS
-        ]
-    return "\n".join(lines) + "\n", best.report
-
-
-def _variant_text(
-    variant: fit.Variant,
-    options: argparse.Namespace,
-    slice_: slices.Slice,
-    inputs: Any,
-    batches: tuple[int, int],
-) -> str:
-    """Returns the text on a variant: the largest batch that fits with it, found by compiling.
-
-    Args:
-      options, slice_, inputs: of the command.
-      batches: the largest that fits without the variant, and the one that was asked for.
-    """
-    low, high = batches
-    try:
-        with _step_compiler(options, slice_, variant.context) as compile_inputs:
-            best = fit.largest_between(
-                low, high, lambda batch: compile_inputs(fit.with_batch(inputs, high, batch))
-            )
-    except Exception as error:  # the user's code, changed, may raise anything
-        return fit.failed_variant_text(variant, error)
-    return fit.variant_text(variant, best, low)
+    return fit.text(best) + "\n", best.report
 
 
 @contextlib.contextmanager
 def _step_compiler(
-    options: argparse.Namespace,
-    slice_: slices.Slice,
-    context: Callable[[], ContextManager[Any]] | None = None,
+    options: argparse.Namespace, slice_: slices.Slice
 ) -> Iterator[Callable[[Any], Report]]:
     """Executes the file; yields a function that compiles the step for some inputs."""
     logical = options.logical or 1
     replicas = options.replicas or slice_.devices // logical
     tpu = "virtual:%d" % (replicas * logical)
-    with executed(options.target, options.era, tpu, context) as (module, fn):
+    with executed(options.target, options.era, tpu) as (module, fn):
         strategy = strategy_of(module, options.strategy, replicas, logical)
         _check(strategy, options)
         step.check(strategy, options.topology)
 
         def compile_inputs(inputs: Any) -> Report:
             try:
-                program = step.lower_step(strategy, fn, inputs[0], inputs[1], options.lower_with)
+                program = step.lower_step(strategy, fn, inputs[0], inputs[1])
                 return compile_lowered(program, slice_, options)
             except CompileError as error:
                 raise _NotLowered(error) from error
@@ -165,10 +131,7 @@ def _check(strategy: Any, options: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def executed(
-    target: str,
-    era: str | None = None,
-    tpu: str | None = None,
-    context: Callable[[], ContextManager[Any]] | None = None,
+    target: str, era: str | None = None, tpu: str | None = None
 ) -> Iterator[tuple[ModuleType, Callable[..., Any]]]:
     """Executes a file as a module of its era; all that this changes is undone at the end.
 
@@ -177,7 +140,6 @@ def executed(
         object of the module (``trainer.step``).
       era: "contrib", "2.0" or "2.2"; None finds it by reading the file.
       tpu: the value of TPUDIST_TPU for the file.
-      context: returns a context manager to execute and use the file in; or None.
 
     Yields:
       ``(module, function)``.
@@ -191,8 +153,6 @@ def executed(
     script, name = parse_target(target)
     with contextlib.ExitStack() as entered:
         code, _ = entered.enter_context(runner.of_era(script, (), era, tpu))
-        if context is not None:
-            entered.enter_context(context())
         module = _execute(code, script.path)
         yield module, _function(module, script.path, name)
 

@@ -1,13 +1,8 @@
-"""Searches for the largest batch of a replica that fits a device: ``tpudist compile --fit``.
-
-If the batch that was asked for does not fit, variants of the program are compiled too.
-Each variant executes the user's file again with one more line before it, and is what the
-user gets by typing that line.
-"""
+"""Searches for the largest batch of a replica that fits a device: ``tpudist compile --fit``."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, ContextManager, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tools.compile.arguments import Spec
@@ -73,7 +68,7 @@ def largest(first: int, compile_batch: Callable[[int], Report]) -> Fit:
     Raises:
       CompileError: a batch does not compile for another reason than memory, or none fits.
     """
-    fits, fails = _search(first, 0, _MAX_GROWTH * first, compile_batch)
+    fits, fails = _search(first, compile_batch)
     if not fits:
         failure = fails[min(fails)].failure
         raise CompileError(
@@ -84,28 +79,20 @@ def largest(first: int, compile_batch: Callable[[int], Report]) -> Fit:
     return _fit(fits, fails)
 
 
-def largest_between(low: int, high: int, compile_batch: Callable[[int], Report]) -> Fit | None:
-    """As :func:`largest`, of batches above one, which is not tried, up to another, tried first.
-
-    Returns None if no batch fits that was tried.
-    """
-    fits, fails = _search(high, low, high, compile_batch)
-    return _fit(fits, fails) if fits else None
-
-
 def _search(
-    batch: int, low: int, high: int, compile_batch: Callable[[int], Report]
+    batch: int, compile_batch: Callable[[int], Report]
 ) -> tuple[dict[int, Report], dict[int, Report]]:
-    """Compiles batches above `low` until the largest that fits is known, or is at least `high`.
+    """Compiles batches until the largest that fits is known, or is `_MAX_GROWTH` times the first.
 
     Returns the reports of the batches that fit, and of those that do not.
     """
     fits: dict[int, Report] = {}
     fails: dict[int, Report] = {}
-    while batch > low and batch not in fits and batch not in fails:
+    high = _MAX_GROWTH * batch
+    while batch and batch not in fits and batch not in fails:
         report = _checked(batch, compile_batch(batch))
         (fits if report.ok else fails)[batch] = report
-        best = max(fits, default=low)
+        best = max(fits, default=0)
         if fails:
             batch = _middle(best, min(fails))
         elif best < high:
@@ -146,60 +133,3 @@ def text(fit: Fit) -> str:
         return "fits: batch %d of a replica, and larger ones" % fit.batch
     missing = ", by %s" % units.size(fit.missing) if fit.missing else ""
     return "fits: batch %d of a replica; %d does not%s" % (fit.batch, fit.above, missing)
-
-
-class Variant(NamedTuple):
-    """A variant of a program: its name, the line to type, and a context manager to run it in."""
-
-    name: str
-    line: str
-    context: Callable[[], ContextManager[Any]]
-
-
-def _bfloat16() -> ContextManager[Any]:
-    from tpudist.tfcompat import keras_packages  # It imports TensorFlow.
-
-    return keras_packages.bfloat16()
-
-
-def _recomputing() -> ContextManager[Any]:
-    from tpudist.tfcompat import keras_packages
-
-    context = keras_packages.recomputing()
-    if context is None:
-        raise CompileError(
-            "tf.keras is Keras 2 here",
-            "it has no setting that recomputes layers, as RematScope of Keras 3",
-            "tf.recompute_grad around layers in the program, and --fit again",
-        )
-    return context
-
-
-VARIANTS = (
-    Variant(
-        "bfloat16",
-        "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16') before the model is made",
-        _bfloat16,
-    ),
-    Variant(
-        "recompute",
-        "with keras.RematScope(mode='full'): around the making of the model",
-        _recomputing,
-    ),
-)
-
-
-def variant_text(variant: Variant, fit: Fit | None, without: int) -> str:
-    """Formats the largest batch that fits with a variant and is above the one that fits without."""
-    if fit is None:
-        return "%s: no batch above %d fits with it either" % (variant.name, without)
-    size = units.size(fit.report.memory.total) if fit.report.memory else ""
-    line = "%s: fits batch %d (%s) with %s" % (variant.name, fit.batch, size, variant.line)
-    if fit.above is not None and fit.missing:
-        line += "; %d does not, by %s" % (fit.above, units.size(fit.missing))
-    return line
-
-
-def failed_variant_text(variant: Variant, error: Exception) -> str:
-    """Formats the failure of a variant that does not run."""
-    return "%s: not known: %s" % (variant.name, str(error).strip().replace("\n", " "))

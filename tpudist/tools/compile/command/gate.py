@@ -14,11 +14,11 @@ from typing import Any, Iterator, TextIO
 
 from tpudist import files
 from tpudist.errors import ArgumentError, CompileError
+from tpudist.toolbox import compare
+from tpudist.toolbox.compare import COMPILED_RTOL as RTOL
 from tpudist.tools.compile import report
 from tpudist.tools.compile.pages import html_report, terminal, units
 from tpudist.tools.compile.report import Report
-from tpudist.tools.pins import compare
-from tpudist.tools.pins.fixture import COMPILED_RTOL as RTOL
 
 _LOCATION = re.compile(r"\S+\.py:[0-9]+")
 
@@ -138,18 +138,6 @@ def _differences(
         text = difference(before, after, RTOL if rtol is None else rtol)
         if text:
             yield _location(after), "it does not compile to what it did before\n%s" % text
-
-
-def compare_files(old: str, new: str, rtol: float | None = None) -> int:
-    """Compares two files of ``--json``: ``tpudist compile --compare OLD NEW``.
-
-    Returns 0 if they agree within a relative tolerance; 1 if they differ, with the differences
-    printed.
-    """
-    texts = [text for _, text in _differences(load(old), load(new), rtol)]
-    for text in texts or ["no difference: %s and %s" % (old, new)]:
-        print(text)
-    return 1 if texts else 0
 
 
 def annotation(location: str, text: str) -> str:

@@ -16,10 +16,9 @@ import time
 from typing import Any, Iterator, Mapping
 
 import tpudist
-from tpudist import files
+from tpudist import files, machine
 from tpudist.errors import ArgumentError
 from tpudist.tools.compile.pages import units
-from tpudist.tools.matrix import cache as matrix_cache
 
 #: Version of the stored answers.
 _FORMAT = 3
@@ -46,7 +45,7 @@ def answer_path(hlo: bytes, request: Mapping[str, Any], compiler: str) -> str:
     """
     key = json.dumps([_FORMAT, tpudist.__version__, compiler, request], sort_keys=True)
     digest = hashlib.sha256(key.encode() + b"\0" + hlo).hexdigest()
-    return os.path.join(matrix_cache.folder(), _FOLDER, digest + ".json")
+    return os.path.join(machine.cache_folder(), _FOLDER, digest + ".json")
 
 
 def read(path: str) -> Any:

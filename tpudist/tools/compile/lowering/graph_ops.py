@@ -11,7 +11,7 @@ import re
 import sysconfig
 import tempfile
 import traceback
-from typing import TYPE_CHECKING, Any, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Iterable
 
 import tensorflow as tf
 from tensorflow.compiler.xla import xla_data_pb2
@@ -27,9 +27,6 @@ from tpudist.virtual.variables import stored_once
 if TYPE_CHECKING:
     from tpudist.tools.compile.lowering.tracing import Step
 
-
-#: Attribute of an imported graph, with {path of an op: "file:line"}.
-_LOCATIONS = "_tpudist_locations"
 
 #: Files of AutoGraph, whose lines TensorFlow 1.14 and tracebacks show in place of the user's.
 _GENERATED = re.compile(
@@ -62,9 +59,6 @@ def location(graph: tf.Graph, path: str, op: tf.Operation) -> str:
     It is the innermost frame outside of Python, its installed packages and tpudist. The op
     is one of the step's `graph`, with its path, as :func:`all_ops.ops` yields them.
     """
-    known = getattr(graph, _LOCATIONS, None)
-    if known is not None:
-        return known.get(path, "")
     return _users_line(reversed(graphs.frames(op)))
 
 
@@ -108,15 +102,8 @@ def _is_users(file: str) -> bool:
     )
 
 
-def set_locations(graph: tf.Graph, locations: Mapping[str, str]) -> None:
-    """Sets the lines of the ops of an imported graph, as {path of an op: "file:line"}."""
-    setattr(graph, _LOCATIONS, locations)
-
-
-def collectives(
-    graph: tf.Graph, among: Iterable[tf.Operation] | None = None
-) -> tuple[program.Collective, ...]:
-    """Returns a `program.Collective` for each collective of a graph, or among some of its ops.
+def collectives(graph: tf.Graph) -> tuple[program.Collective, ...]:
+    """Returns a `program.Collective` for each collective of a graph.
 
     A collective in a loop counts once, one in a function once for each call.
     """
@@ -127,14 +114,12 @@ def collectives(
             shape(op.inputs[0]),
             location(graph, path, op),
         )
-        for path, op in all_ops.ops(graph, among)
+        for path, op in all_ops.ops(graph)
         if op.type in kinds.OPS
     )
 
 
-def shardings(
-    step: Step, among: Iterable[tf.Operation] | None = None
-) -> tuple[program.Sharding, ...]:
+def shardings(step: Step) -> tuple[program.Sharding, ...]:
     """Returns a `program.Sharding` for each annotation of a traced step, in its order.
 
     There are none if a replica has one logical device. The step's arguments are the first
@@ -146,7 +131,7 @@ def shardings(
     inputs += [each for each in step.inputs if each.placeholder.dtype == tf.resource]
     index = IdentityMap((each.placeholder, i) for i, each in enumerate(inputs))
     annotated = []
-    for path, op in all_ops.ops(step.graph, among):
+    for path, op in all_ops.ops(step.graph):
         annotation = _annotation(op)
         if annotation is not None:
             parameter = index.get(_source(op))

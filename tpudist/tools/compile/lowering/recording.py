@@ -8,7 +8,7 @@ from typing import Any, Callable, Hashable, NamedTuple
 import tensorflow as tf
 
 from tpudist.errors import CompileError
-from tpudist.tfcompat import distributed, functions, graphs, nests
+from tpudist.tfcompat import functions, graphs
 from tpudist.tools.compile.lowering import graph_ops, tracing
 from tpudist.tools.compile.program import Program
 from tpudist.virtual.replicas import replicate
@@ -38,30 +38,21 @@ class Recorder:
 
     Args:
       check: called with the strategy of each function; what it raises ends the script.
-      traced: called with (file, line) of each frame of the stack, and a key that differs
-        between functions, for each function. The functions are then traced only, and
-        return zeros. None runs the functions.
     """
 
-    def __init__(
-        self,
-        check: Callable[[Any], object] = lambda strategy: None,
-        traced: Callable[[list[tuple[str, int]], Hashable], object] | None = None,
-    ) -> None:
+    def __init__(self, check: Callable[[Any], object] = lambda strategy: None) -> None:
         #: The functions with their traces, and variables that are to be kept alive.
         self._functions: dict[Hashable, tuple[Recorded, tracing.Step | None, list[Any]]] = {}
-        self._check, self._on_traced = check, traced
+        self._check = check
 
     def __enter__(self) -> Recorder:
-        if self._on_traced is None:
-            replicate.observers.append(self._observe)
-        else:
-            replicate.substitutes.append(self._substitute)
+        replicate.observers.append(self._observe)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for each in (replicate.observers, replicate.substitutes):
-            each[:] = [entry for entry in each if getattr(entry, "__self__", None) is not self]
+        own = [each for each in replicate.observers if getattr(each, "__self__", None) is self]
+        for each in own:
+            replicate.observers.remove(each)
 
     def programs(self, lower: Callable[[tracing.Step], Program]) -> list[Recorded]:
         """Lowers each function, once for each shape of its arguments."""
@@ -71,33 +62,19 @@ class Recorder:
         with graphs.collections_kept():
             self._trace(extended, fn, args, kwargs)
 
-    def _substitute(self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """Traces a function, and returns and hands out zeros in place of its results."""
-        key, traced = self._trace(extended, fn, args, kwargs)
-        if self._on_traced is not None:
-            self._on_traced(graphs.stack(), key)
-        if isinstance(traced, CompileError):
-            raise traced
-        for value, receive in traced.handed_out:
-            receive(zeros_of_replicas(extended, value))
-        return zeros_of_replicas(extended, traced.results)
-
-    def _trace(
-        self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any
-    ) -> tuple[Hashable, tracing.Traced | CompileError]:
-        """Traces and records a function; returns (its key, its trace or why there is none)."""
+    def _trace(self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        """Traces and records a function, or why it cannot be traced."""
         strategy = extended._container_strategy()
         self._check(strategy)
         name, location = _name_and_location(fn)
         key: Hashable
         try:
-            traced = tracing.trace(strategy, fn, args, kwargs)
+            step = tracing.trace(strategy, fn, args, kwargs)
         except Exception as error:  # the user's code may raise anything
             key = (name, location, str(error))
             failure = _as_compile_error(error)
             self._functions[key] = (Recorded(name, location, None, failure), None, [])
-            return key, failure
-        step = traced.step
+            return
         shapes = tuple(
             (each.placeholder.dtype, str(each.placeholder.shape))
             for each in step.inputs
@@ -107,7 +84,6 @@ class Recorder:
         key = (name, location, id(strategy), shapes)
         recorded = Recorded(name, location or _first_line(step.graph), None, None)
         self._functions[key] = (recorded, step, used + list(step.graph.variables))
-        return key, traced
 
 
 def _as_compile_error(error: Exception) -> CompileError:
@@ -158,37 +134,3 @@ def _first_line(graph: tf.Graph) -> str:
     """Returns the first line of the user's that created an op of a graph."""
     lines = (graph_ops.location(graph, op.name, op) for op in graph.get_operations())
     return next(filter(None, lines), "")
-
-
-def zeros_of_replicas(extended: Any, results: Any) -> Any:
-    """Returns zeros of the dtypes and shapes of what a function returned when it was traced.
-
-    Context: cross-replica, eager or in a graph.
-
-    Returns:
-      The nest with distributed zeros of the same dtypes and shapes in place of
-      tensors, an unknown dimension being 1, and with no-ops in place of ops. Variables,
-      and values that are no tensors, stay.
-    """
-    with extended.place():
-        return distributed.regroup(
-            extended,
-            [nests.map_structure(_zeros, results) for _ in range(extended._num_replicas_in_sync)],
-        )
-
-
-def _zeros(leaf: Any) -> Any:
-    if isinstance(leaf, tf.Operation):
-        return None if tf.executing_eagerly() else tf.no_op()
-    if isinstance(leaf, tf.Variable) or not (
-        distributed.is_distributed(leaf) or distributed.is_tensor_like(leaf)
-    ):
-        return leaf
-    leaf = distributed.components(leaf)[0]
-    return distributed.pack(leaf, [_zero(part) for part in distributed.flatten(leaf)])
-
-
-def _zero(tensor: tf.Tensor) -> tf.Tensor:
-    if tensor.shape.rank is None:
-        return tf.zeros([], tensor.dtype)
-    return tf.zeros([1 if size is None else size for size in tensor.shape.as_list()], tensor.dtype)

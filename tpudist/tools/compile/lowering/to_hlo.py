@@ -32,8 +32,7 @@ def require() -> None:
         raise CompileError(
             "TensorFlow %s" % versions.TF,
             "it cannot give a step's HLO; 2.5 and newer can",
-            "--lower-with PYTHON (lower_with= in Python): the Python of an "
-            "environment with a newer TensorFlow",
+            "TensorFlow 2.5 or newer, in which tpudist run runs the program unmodified",
         )
 
 

@@ -38,15 +38,6 @@ class Step(NamedTuple):
     partitions: int  # logical devices of each
 
 
-class Traced(NamedTuple):
-    """A `Step`, what its function returned, and (value, receive) of each value that it handed
-    out (see :func:`tpudist.virtual.replicas.program.deliver`)."""
-
-    step: Step
-    results: Any
-    handed_out: list[tuple[Any, Callable[[Any], object]]]
-
-
 class _StepTrace(function_graphs.LiftingTrace):
     """The trace of a step, which makes the values that it hands out outputs of the program."""
 
@@ -60,7 +51,7 @@ def trace(
     fn: Callable[..., Any],
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
-) -> Traced:
+) -> Step:
     """Traces a step once for all replicas of a strategy, as a real TPU does.
 
     Context: cross-replica, eager or in a graph. `fn` creates variables where a
@@ -92,14 +83,13 @@ def trace(
         Input(_captured_name(outer, by_handle), placeholder, outer)
         for outer, placeholder in functions.captures(graph)
     ]
-    step = Step(
+    return Step(
         graph,
         inputs + captured,
         outputs,
         strategy.num_replicas_in_sync,
         extended.placement.logical_devices,
     )
-    return Traced(step, results, trace_.handed_out)
 
 
 def _call(extended: Any, fn: Callable[..., Any], call: Call, graph: tf.Graph) -> Any:

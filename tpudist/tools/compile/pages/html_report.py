@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from tpudist.tools import html_page
+from tpudist.toolbox import html_page
+from tpudist.toolbox.html_page import safe
 from tpudist.tools.compile.pages import by_line, terminal, units
 from tpudist.tools.compile.report import Report
-from tpudist.tools.html_page import safe
 
 _STYLE = """\
 body { max-width: 60rem; }

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.helpers import browser
-from tpudist.tools import explain
+from tpudist.legacy import explain
 
 WIDTH, HEIGHT = 900, 900
 

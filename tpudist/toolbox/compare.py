@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     _Series = Tuple[Path, Any, Any]
 
 
+#: Relative tolerance of what a compiler said of a program.
+COMPILED_RTOL = 0.05
+
+
 class Difference(NamedTuple):
     """One difference."""
 

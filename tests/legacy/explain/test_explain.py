@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tests.tools.explain import conftest
-from tpudist.tools import explain
+from tests.legacy.explain import conftest
+from tpudist.legacy import explain
 
 LINE = conftest.step.__code__.co_firstlineno
 

@@ -6,8 +6,8 @@ import tensorflow as tf
 from tests.helpers import v2_behavior  # noqa: F401 (it switches)
 from tests.virtual import harness
 from tpudist import machine
+from tpudist.legacy import explain
 from tpudist.tfcompat import versions
-from tpudist.tools import explain
 from tpudist.virtual import explanations
 
 

@@ -11,8 +11,8 @@ import os
 from typing import Any, Iterable
 
 from tpudist import files
-from tpudist.tools import html_page
-from tpudist.tools.html_page import safe
+from tpudist.toolbox import html_page
+from tpudist.toolbox.html_page import safe
 from tpudist.virtual import explanations, step_parts
 from tpudist.virtual.explanations import Explanation, Record
 

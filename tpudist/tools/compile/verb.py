@@ -1,0 +1,132 @@
+"""The options of ``tpudist compile``, and those of ``tpudist run --compile``. No TensorFlow."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from tpudist import surfaces
+
+if TYPE_CHECKING:
+    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+ERAS = tuple(map(surfaces.spelled, surfaces.ERAS))
+
+
+def add(verbs: _Verbs) -> argparse.ArgumentParser:
+    """Adds the verb and its options."""
+    verb = verbs.add_parser(
+        "compile",
+        help="compile a replica's step with the real TPU compiler, without a TPU",
+        allow_abbrev=False,
+        usage="tpudist compile [--topology v5e:2x4] [options] path/to/train.py:step_fn "
+        "--args 'f32[128,28,28,1],s32[128]'",
+        description="Lowers the step as one replica runs it and compiles it with libtpu: does "
+        "it compile, does it fit, what does it cost. Exit code 1 if it does not compile.",
+    )
+    verb.add_argument(
+        "target",
+        nargs="?",
+        metavar="FILE:FUNCTION",
+        help="the replica function, as strategy.run gets it; the file is executed as a module",
+    )
+    verb.add_argument(
+        "--args",
+        metavar="SHAPES",
+        help="what one replica gets, shapes and values, such as "
+        "'f32[128,28,28,1],s32[128],n=100', 'x=bf16[8,4]', '(f32[2],s32[])' or "
+        "'{image:f32[8,28,28,1],label:s32[8]}'",
+    )
+    verb.add_argument(
+        "--topology",
+        "--tpu",
+        metavar="SLICE",
+        default="v5e:2x4",
+        help="chips such as v5e:2x4 or v4:2x2x2, or a name such as v3-32, "
+        "v5litepod-8 or v6e-8; by default v5e:2x4",
+    )
+    verb.add_argument(
+        "--replicas", type=int, metavar="N", help="by default as many as the slice has room for"
+    )
+    verb.add_argument(
+        "--logical", type=int, metavar="N", help="logical devices of a replica; by default 1"
+    )
+    verb.add_argument("--strategy", metavar="NAME", help="of the file's several TPUStrategies")
+    verb.add_argument("--era", choices=ERAS, help="as of tpudist run")
+    verb.add_argument(
+        "--fit", action="store_true", help="find the largest batch of a replica that fits"
+    )
+    _add_compiler(verb)
+    _add_reports(verb)
+    return verb
+
+
+def add_to_run(verb: argparse.ArgumentParser) -> None:
+    """Adds the options of ``tpudist run --compile``."""
+    verb.add_argument(
+        "--compile",
+        metavar="SLICE",
+        help="compile every replica function that the script runs for this slice, "
+        "such as v5e:2x4 (see tpudist compile), and report after the script; exit "
+        "code 1 if one does not compile",
+    )
+    _add_compiler(verb)
+    verb.set_defaults(compiling=_run_and_compile)
+
+
+def _add_compiler(verb: argparse.ArgumentParser) -> None:
+    """The options of whatever compiles."""
+    told = "optimize little: a quick answer, with other figures"
+    verb.add_argument("--fast", action="store_true", help=told)
+    told = "compile anew, whatever is kept ($TPUDIST_CACHE, up to $TPUDIST_CACHE_SIZE, or 1GiB)"
+    verb.add_argument("--no-cache", action="store_true", help=told)
+    verb.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="end the compiler after that time; by default 1800",
+    )
+    verb.add_argument(
+        "--hlo", metavar="DIR", help="leave the program there, before and after optimization"
+    )
+    verb.add_argument(
+        "--max-hbm", metavar="SIZE", help="exit code 1 above so much, such as 14GiB, on a device"
+    )
+    verb.add_argument(
+        "--baseline", metavar="FILE", help="exit code 1 if it is not as in this report of --json"
+    )
+    verb.add_argument("--rtol", type=float, metavar="X", help="of --baseline; by default 0.05")
+    told = "print what is wrong as GitHub annotations too"
+    verb.add_argument("--github", action="store_true", help=told)
+
+
+def _add_reports(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
+    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
+
+
+def run(options: argparse.Namespace) -> int:
+    """``tpudist compile``: a replica's step through the real TPU compiler.
+
+    Args:
+      options: see ``tpudist.tools.compile.command.compile_command.run``.
+
+    Returns:
+      0 if the step compiles, else 1; 130 after Ctrl-C.
+    """
+    from tpudist.tools.compile.command import compile_command
+
+    try:
+        return compile_command.run(options)
+    except KeyboardInterrupt:
+        print("tpudist: interrupted", file=sys.stderr)
+        return 130
+
+
+def _run_and_compile(options: argparse.Namespace) -> int:
+    """Runs ``tpudist run --compile``; see ``command.run_command.run``."""
+    from tpudist.tools.compile.command import run_command
+
+    return run_command.run(options)

@@ -1,0 +1,56 @@
+"""The options of ``tpudist pins``. No TensorFlow, no numpy."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add(verbs: _Verbs) -> argparse.ArgumentParser:
+    """Adds the verb and its options."""
+    verb = verbs.add_parser(
+        "pins",
+        help="values that tests recorded: compare releases, accept changes",
+        description="A test records values with the fixture 'pin' and compares them from "
+        "then on, on every TensorFlow release.",
+    )
+    actions = verb.add_subparsers(dest="action", metavar="ACTION")
+    actions.required = True
+    report = actions.add_parser(
+        "report", help="which releases agree", description="Exit code 1 if releases differ."
+    )
+    report.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="folders, test modules or pin files; by default this folder",
+    )
+    report.add_argument("--png", metavar="FILE", help="draw the curves of all releases")
+    report.add_argument("--html", metavar="FILE", help="write one page with all of it")
+    for name, what in (
+        ("update", "record anew the pins that differ"),
+        ("record", "record every pin anew, drop unused ones"),
+    ):
+        actions.add_parser(
+            name,
+            help=what + ", by running pytest with your arguments",
+            usage="tpudist pins %s [pytest arguments]" % name,
+        )
+    return verb
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the verb; see ``tpudist.tools.pins.run``."""
+    from tpudist.tools import pins
+
+    return pins.run(options)
+
+
+def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
+    """(tpudist's words, pytest's)."""
+    if argv[:1] not in (["update"], ["record"]) or argv[1:] in (["-h"], ["--help"]):
+        return argv, []
+    return argv[:1], argv[2 if argv[1:2] == ["--"] else 1 :]

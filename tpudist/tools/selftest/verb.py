@@ -1,0 +1,33 @@
+"""The options of ``tpudist selftest``. No TensorFlow, no numpy."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add(verbs: _Verbs) -> argparse.ArgumentParser:
+    """Adds the verb and its options."""
+    verb = verbs.add_parser(
+        "selftest",
+        help="the programs of all surfaces on the TPU at hand, against recorded values",
+        description="Runs programs of each surface on the TPU at hand (a virtual one where "
+        "there is none), compares what they give with records, measures the step time, and "
+        "writes a report. Takes under 5 minutes, sets nothing, and says what it could not "
+        "try. Exit code 1 if a value differs.",
+    )
+    verb.add_argument("--tpu", metavar="NAME", help="a TPU's name or address, local, or virtual:8")
+    for kind in ("json", "html"):
+        name = "tpudist-selftest." + kind
+        verb.add_argument("--" + kind, metavar="FILE", default=name, help="by default " + name)
+    return verb
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the verb; see ``tpudist.tools.selftest.run``."""
+    from tpudist.tools import selftest
+
+    return selftest.run(options)
