@@ -13,9 +13,10 @@ from tpudist import files as files
 from tpudist import guides as guides
 from tpudist import legacy as legacy
 from tpudist import machine as machine
-from tpudist import options as options
+from tpudist import run as run
 from tpudist import surfaces as surfaces
 from tpudist import tfcompat as tfcompat
+from tpudist import toolbox as toolbox
 from tpudist import tools as tools
 from tpudist import v2_0 as v2_0
 from tpudist import v2_2 as v2_2

@@ -47,14 +47,14 @@ class Times(tf1.train.SessionRunHook):
 def make(ours, model_fn, batch, per_loop):
     """A TPUEstimator on cores, or TensorFlow's own without."""
     folder = tempfile.mkdtemp()
-    native = estimators.native_tpu
+    native = estimators.native_tpu_estimator
     if ours or native is None:
         return harness.estimator(
             folder, model_fn, per_loop=per_loop, use_tpu=ours, train_batch_size=batch
         )
-    return native["TPUEstimator"](
+    return native(
         model_fn=model_fn,
-        config=native["RunConfig"](model_dir=folder),
+        config=estimators.native_tpu["RunConfig"](model_dir=folder),
         use_tpu=False,
         train_batch_size=batch,
     )

@@ -1,6 +1,8 @@
 """The drop-in namespaces over the installed TensorFlow, whichever it is."""
 
 import importlib
+import subprocess
+import sys
 import types
 
 import pytest
@@ -197,10 +199,29 @@ def test_contrib_in_a_later_era_names_the_drop_in_that_has_it():
         drop_in("v2_2").contrib
 
 
-@pytest.mark.skipif(not versions.KERAS_3, reason="TensorFlow 2.16 dropped it")
-def test_canned_estimators_are_gone(tf):
-    with pytest.raises(errors.EraNameError, match="ended with TensorFlow 2.15"):
-        tf.estimator.DNNClassifier
+def test_canned_estimators_are_those_of_tensorflow_or_its_package(tf):
+    assert "DNNClassifier" in tf.estimator.DNNClassifier.__name__
+    assert "numpy_input_fn" in dir(tf.compat.v1.estimator.inputs)
+
+
+@pytest.mark.skipif(versions.HAS_ESTIMATOR, reason="TensorFlow 2.16 dropped it")
+def test_without_the_package_of_estimators_the_line_to_type_is_said():
+    code = (
+        "import sys, importlib.util as util\n"
+        "find = util.find_spec\n"
+        "util.find_spec = lambda name, *more: None if name == 'tensorflow_estimator' else "
+        "find(name, *more)\n"
+        "from tpudist.contrib import tensorflow as tf\n"
+        "for name in ('Estimator', 'DNNClassifier', 'tpu.TPUEstimator'):\n"
+        "    try:\n"
+        "        eval('tf.estimator.' + name)\n"
+        "    except AttributeError as error:\n"
+        "        print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+    lines = done.stdout.decode().splitlines()
+    assert len(lines) == 3
+    assert all("pip install --no-deps tensorflow-estimator==2.15.0" in line for line in lines)
 
 
 def test_a_name_that_never_was_is_a_plain_attribute_error(tf):

@@ -39,10 +39,10 @@ def test_the_global_batch_trains_the_model(tmp_path):
     ]
 
 
-@pytest.mark.skipif(estimators.native_tpu is None, reason="no TPUEstimator from 2.16 on")
+@pytest.mark.skipif(estimators.native_tpu_estimator is None, reason="no TPUEstimator from 2.16 on")
 def test_on_a_real_tpu_it_is_tensorflows_own(tmp_path):
     config = tpu.RunConfig(master="grpc://10.240.1.2:8470", model_dir=str(tmp_path))
-    native = estimators.native_tpu["TPUEstimator"]
+    native = estimators.native_tpu_estimator
     est = tpu.TPUEstimator(harness.model_fn, config=config, train_batch_size=16)
     assert isinstance(est, native) and not isinstance(est, tpu.TPUEstimator)
     here = tpu.TPUEstimator(harness.model_fn, None, config, {}, False, 16)

@@ -19,7 +19,7 @@ from tpudist.estimator import tpu as tpu_estimator
 from tpudist.tfcompat import estimators, tpu, versions
 
 TENSORFLOWS = pytest.mark.skipif(
-    estimators.native_tpu is None, reason="TensorFlow has no TPUEstimator from 2.16 on"
+    estimators.native_tpu_estimator is None, reason="TensorFlow has no TPUEstimator from 2.16 on"
 )
 
 tf1 = tf.compat.v1
@@ -76,7 +76,7 @@ def graph(pod, monkeypatch, tmp_path):
         tpu_config=tpu_estimator.TPUConfig(iterations_per_loop=10),
     )
     estimator = tpu_estimator.TPUEstimator(model, config=config, train_batch_size=2 * cores)
-    assert isinstance(estimator, estimators.native_tpu["TPUEstimator"])
+    assert isinstance(estimator, estimators.native_tpu_estimator)
     built = []
 
     def keep(*unused):

@@ -336,11 +336,21 @@ def _child_bases(space: Namespace, parent: Namespace) -> list[tuple[str, types.M
         for module in _modules_below(generation, base, space._tpudist_path):
             if isinstance(module, types.ModuleType) and (generation, module) not in modules:
                 modules.append((generation, module))
+        modules += [(generation, each) for each in _estimators(generation, space._tpudist_path)]
     if not modules:
         module = private_modules.import_or_none(_real_name(space))
         homes = [module] if module is not None else contrib_modules.homes(space._tpudist_path)
         modules = [("", module) for module in homes]
     return modules
+
+
+def _estimators(generation: str, path: str) -> list[Any]:
+    """The module ``tf.estimator`` where TensorFlow has it in a package of its own, in a list."""
+    if path != "estimator":
+        return []
+    from tpudist.tfcompat import estimators
+
+    return estimators.api(generation or "compat.v1")
 
 
 def _modules_below(generation: str, base: types.ModuleType, path: str) -> list[Any]:

@@ -34,11 +34,21 @@ def homes(dotted: str) -> list[types.ModuleType]:
     own = import_or_none("tensorflow." + dotted)
     if keras or own is not None:
         return keras + [own] * (own is not None)
+    if is_estimators(dotted):
+        from tpudist.tfcompat import estimators
+
+        own = estimators.private_module(dotted)
+        return [own] * (own is not None)
     modules = [
         import_or_none("tensorflow." + home)
         for home in surfaces.PRIVATE_MODULES.get(dotted, "").split()
     ]
     return [module for module in modules if module is not None]
+
+
+def is_estimators(dotted: str) -> bool:
+    """Whether a module may be of the package tensorflow_estimator, once a part of TensorFlow."""
+    return (dotted + ".").startswith(("python.estimator.", "python.tpu."))
 
 
 def is_complete(era: str, dotted: str, module: types.ModuleType) -> bool:

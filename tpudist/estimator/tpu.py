@@ -5,26 +5,19 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpudist.core.system import cluster as clusters
 from tpudist.estimator import lookup
 from tpudist.estimator.tpu_estimator import TPUEstimator
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tpudist.core import annotations as types
 
-    # To checkers and editors they are what stands in for TensorFlow's.
-    from tpudist.estimator.stand_ins.configs import InputPipelineConfig, TPUConfig
-    from tpudist.estimator.stand_ins.configs import TPURunConfig as _RunConfig
-    from tpudist.estimator.stand_ins.specs import TPUEstimatorSpec
-else:
-    InputPipelineConfig = lookup.load_tpu("InputPipelineConfig")
-    TPUConfig = lookup.load_tpu("TPUConfig")
-    TPUEstimatorSpec = lookup.load_tpu("TPUEstimatorSpec")
-    _RunConfig = lookup.load_tpu("RunConfig")
+InputPipelineConfig: Any = lookup.load_tpu("InputPipelineConfig")
+TPUConfig: Any = lookup.load_tpu("TPUConfig")
+TPUEstimatorSpec: Any = lookup.load_tpu("TPUEstimatorSpec")
+_RunConfig: Any = lookup.load_tpu("RunConfig")
 
 __all__ = ["InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"]
 

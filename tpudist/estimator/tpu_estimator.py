@@ -82,9 +82,9 @@ class TPUEstimator(_Estimator):
     def __new__(cls, *args: Any, **kwargs: Any) -> TPUEstimator:
         """Returns TensorFlow's own TPUEstimator on a real TPU; see the class."""
         arguments = dict(zip(_FIRST_ARGUMENTS, args), **kwargs)
-        if cls is TPUEstimator and estimators.native_tpu is not None and _on_real_tpu(arguments):
-            native: TPUEstimator = estimators.native_tpu["TPUEstimator"](*args, **kwargs)
-            return native
+        native = estimators.native_tpu_estimator
+        if cls is TPUEstimator and native is not None and _on_real_tpu(arguments):
+            return native(*args, **kwargs)
         return super().__new__(cls)
 
     def __init__(

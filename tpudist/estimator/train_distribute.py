@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -20,7 +20,7 @@ from tpudist.estimator import infeed, lookup, step_loop, user_functions
 from tpudist.tfcompat import functions, nests, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator
+    from typing import Iterator
 
     from tpudist.core.annotations import (
         Dataset,
@@ -35,9 +35,8 @@ if TYPE_CHECKING:
         Tensor,
         Variable,
     )
-    from tpudist.estimator.stand_ins.estimator import Estimator as _Estimator
-else:
-    _Estimator = lookup.estimator_base()
+
+_Estimator: Any = lookup.estimator_base()
 
 
 class Estimator(_Estimator):
@@ -59,13 +58,6 @@ class Estimator(_Estimator):
         """Returns the strategy of a mode if it is a TPUStrategy; the base class then has none."""
         strategy = getattr(self._config, mode + "_distribute")
         if not adapter.is_facade(strategy):
-            if strategy is not None and not versions.HAS_ESTIMATOR:
-                raise ArgumentError(
-                    "%s_distribute=%r" % (mode, strategy),
-                    "TensorFlow has no tf.estimator from 2.16 on, and the one of tpudist runs "
-                    "no other strategy than its own TPUStrategy",
-                    "tf.distribute.experimental.TPUStrategy of a tpudist surface",
-                )
             return None
         setattr(self, "_%s_distribution" % mode, None)
         return strategy

@@ -182,6 +182,8 @@ class Hook:
         if not level and fromlist and name.startswith("keras."):
             return self._import_keras(name, globals, locals, fromlist)
         below = _below_estimators(self._era, name, fromlist)
+        if name.partition(".")[0] == "tensorflow_estimator":
+            importlib.import_module("tpudist.tfcompat.estimators")  # It gets what it lacks there.
         if level or not (below or _is_tensorflow(name)):
             return self._import(name, globals, locals, fromlist, level)
         scope = sys._getframe(1).f_globals if globals is None else globals

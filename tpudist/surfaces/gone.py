@@ -13,7 +13,7 @@ from __future__ import annotations
 # fmt: off
 _SLIM = "pip install tf_slim; import tf_slim, which carries %s on"
 _LOOP = ("a loop over strategy.experimental_distribute_dataset and strategy.run; "
-         "or run the script on TensorFlow 2.15, the last release with tf.estimator")
+         "or tpudist run, with the package tensorflow-estimator")
 _ADDONS = ("copy the few lines you use; TensorFlow Addons, which took it over, "
            "ended in 2024")
 _KERAS_2_LAYERS = ("with Keras 3 tf.keras.layers.%s; or the package tf_keras, which brings the "
@@ -143,10 +143,8 @@ GONE = {
     **dict.fromkeys(
         ("python.estimator", "python.tpu.error_handling", "python.tpu.tpu_context",
          "python.tpu.util"),
-        "tf.estimator.Estimator or tf.contrib.tpu.TPUEstimator themselves, which tpudist has on "
-        "every release, also as tensorflow.python.estimator.{estimator, exporter, model_fn, "
-        "run_config, training}; an Estimator of a program's own that is built of TensorFlow's "
-        "other modules needs TensorFlow 2.15, the last that has them"),
+        "tensorflow_estimator.python.estimator, the package that has them: pip install --no-deps "
+        "tensorflow-estimator==2.15.0"),
     "config.experimental_list_devices": "tf.config.list_logical_devices",
     "data.experimental.CheckpointInputPipelineHook": "tf.train.Checkpoint(iterator=iterator)",
     "data.experimental.MapVectorizationOptions":
@@ -157,8 +155,8 @@ GONE = {
     "data.experimental.bytes_produced_stats": _STATS,
     "data.experimental.filter_for_shard": "dataset.shard(num_shards, index)",
     "data.experimental.latency_stats": _STATS,
-    "estimator": _ESTIMATOR + "; canned Estimators on TensorFlow 2.15, the last release with "
-                 "tf.estimator",
+    "estimator": _ESTIMATOR + "; its package for TensorFlow 2.16 and newer: pip install --no-deps "
+                 "tensorflow-estimator==2.15.0",
     "layers": _KERAS_2_LAYERS % "Dense, Conv2D, ...",
     "lite.experimental.get_potentially_supported_ops":
         "https://www.tensorflow.org/lite/guide/ops_compatibility, the list of them",

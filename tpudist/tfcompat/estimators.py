@@ -1,10 +1,11 @@
-"""TensorFlow's own Estimator code, and what an Estimator is made of where there is none.
+"""TensorFlow's own Estimator code, and TPUEstimator below it (in 1.13: in contrib).
 
-Until 2.15 ``tf.estimator`` is there, and TPUEstimator below it (in 1.13: in contrib).
+Until 2.15 it is ``tf.estimator``; from 2.16 on the package tensorflow-estimator has it.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import tensorflow as tf
@@ -22,10 +23,16 @@ evaluate_once = evaluation._evaluate_once
 eval_step = evaluation._get_or_create_eval_step
 global_step_read = training_util._get_or_create_global_step_read
 
-#: TensorFlow's module of Estimator; None from 2.16 on.
-native = tf.compat.v1.estimator if versions.HAS_ESTIMATOR else None
+if versions.HAS_ESTIMATOR:
+    native = tf.compat.v1.estimator
+else:
+    from tpudist.tfcompat import estimator_package
 
-if not versions.HAS_ESTIMATOR:
+    native = estimator_package.load()
+    #: What to type if `native`, the module of Estimator, is None.
+    REQUIREMENT = estimator_package.REQUIREMENT
+
+if native is None:
     native_tpu = None
 elif versions.TPU_ESTIMATOR_HAS_PACKAGE:
     from tensorflow_estimator.python.estimator.tpu import tpu_config, tpu_estimator
@@ -39,6 +46,31 @@ elif versions.TPU_ESTIMATOR_HAS_PACKAGE:
     }
 else:
     native_tpu = vars(tf.contrib.tpu)
+
+#: TensorFlow's own TPUEstimator. That of the package needs a runtime for TPUs that TensorFlow no
+#: longer has.
+native_tpu_estimator = native_tpu["TPUEstimator"] if versions.HAS_ESTIMATOR else None
+
+
+def api(generation: str) -> list[Any]:
+    """[``tf.estimator`` as "compat.v1" or "compat.v2" has it], of its package; else []."""
+    if versions.HAS_ESTIMATOR or native is None:
+        return []
+    return [estimator_package.api(generation)]
+
+
+def private_module(dotted: str) -> Any:
+    """The package's module of a name such as "python.estimator.canned.head", or None.
+
+    The modules of TPUEstimator were also in ``tensorflow.python.tpu``.
+    """
+    if native is None:
+        return None
+    name = dotted.replace("python.tpu", "python.estimator.tpu", 1)
+    try:
+        return importlib.import_module("tensorflow_estimator." + name)
+    except ImportError:
+        return None
 
 
 def step_hook_of_loops(hook: Any, steps: Any) -> Any:
