@@ -9,13 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import tensorflow as tf
-from tensorflow.python.distribute import (
-    cross_device_ops,
-    device_util,
-    distribute_lib,
-    mirrored_strategy,
-    values,
-)
+from tensorflow.python.distribute import device_util, distribute_lib, mirrored_strategy, values
 from tensorflow.python.util import nest
 
 from tpudist.errors import ContextError
@@ -110,15 +104,6 @@ def _grouped_on_one_device(extended: Extended, parts: Sequence[Any]) -> Any:
 def update_context(extended: Extended, replica_id: int) -> Any:
     """The context in which an update function sees one component."""
     return distribute_lib.UpdateContext(extended.worker_devices[replica_id])
-
-
-def reduce_plain(extended: Extended, reduce_op: Any, value: Any, destinations: Any) -> Any:
-    """Reduces a value that is the same in every replica."""
-    if versions.DEVICE_MAP:
-        return cross_device_ops.reduce_non_distributed_value(
-            reduce_op, extended._device_map, value, destinations
-        )
-    return cross_device_ops.reduce_non_distributed_value(extended, reduce_op, value, destinations)
 
 
 def run_natively(
