@@ -164,10 +164,18 @@ def refuse_eager(fn: Fn) -> None:
     Raises:
       EagerRunError: (a NotImplementedError) see above.
     """
-    if not tf.executing_eagerly() or functions.is_traceable(fn):
+    if not tf.executing_eagerly() or functions.is_traceable(fn) or functions.are_inlined():
         return
     if os.environ.get(ALLOW_EAGER_RUN) == "1":
         return
+    if "keras" in getattr(fn, "__module__", ""):
+        raise EagerRunError(
+            "run(%s, ...) by Keras, in eager mode" % fn.__name__,
+            "compile(run_eagerly=True) takes the tf.function off its steps, and a TPU runs "
+            "compiled programs only",
+            "leave run_eagerly=True out; or, to look into a step on the virtual TPU, set "
+            "tf.config.run_functions_eagerly(True) too",
+        )
     raise EagerRunError(
         "run(%s, ...) of a plain Python function in eager mode: TPUStrategy "
         "does not support pure eager execution" % getattr(fn, "__name__", repr(fn)),
