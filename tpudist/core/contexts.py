@@ -186,16 +186,18 @@ def refuse_eager(fn: Fn) -> None:
 
 
 def current_replica(context_class: Any) -> Any:
-    """The current replica's context, as an object of a surface's class.
+    """The current replica's context, as an object of a surface's class; one for each replica.
 
     Args:
       context_class: called with TensorFlow's ``ReplicaContext``.
 
     Returns:
-      The new object; None in cross-replica context.
+      The object; None in cross-replica context.
     """
     context = tf.distribute.get_replica_context()
-    return None if context is None else context_class(context)
+    if context is not None and not hasattr(context, "_tpudist_context"):
+        context._tpudist_context = context_class(context)
+    return context and context._tpudist_context
 
 
 def cross_replica_strategy() -> Any:

@@ -13,7 +13,7 @@ from tensorflow.python.distribute import device_util, distribute_lib, mirrored_s
 from tensorflow.python.util import nest
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import nests, versions
+from tpudist.tfcompat import nests, values_by_device, versions
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor
@@ -46,12 +46,10 @@ def components(value: Any) -> tuple[Any, ...]:
     return tuple(value._index.values())
 
 
-def position(value: Any, device: str) -> Any:
+def position(value: Any, device: str) -> int:
     """The replica id of a device's component."""
-    device = device_util.canonicalize(device)
-    if versions.DEVICE_MAP:
-        return value._device_map.replica_for_device(device)
-    return list(value._index).index(device)
+    devices = value._device_map.all_devices if versions.DEVICE_MAP else list(value._index)
+    return values_by_device.position(devices, device)
 
 
 def select_mirrored(extended: Extended, replica_id: int, structure: Nest) -> Any:

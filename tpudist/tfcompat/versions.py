@@ -209,6 +209,9 @@ HAS_VARIABLE_POLICIES = _since("2.4")
 #: ``InputReplicationMode`` and InputOptions reach the strategy (2.3 and 2.4).
 HAS_INPUT_OPTIONS = _since("2.3")
 
+#: ``tf.distribute.InputOptions`` (2.4 release notes).
+HAS_PUBLIC_INPUT_OPTIONS = _since("2.4")
+
 #: InputOptions say experimental_fetch_to_device (2.5); before, experimental_prefetch_to_device.
 FETCHES = _since("2.5")
 
