@@ -170,6 +170,18 @@ def test_connecting_and_starting_give_the_topology(surface):
     assert surface.strategy_class(resolver).num_replicas_in_sync == 8
 
 
+def test_starting_again_says_what_tensorflow_says_of_variables(surface, monkeypatch):
+    said = []
+    monkeypatch.setattr(tf.compat.v1.logging, "warning", lambda *words: said.append(words))
+    resolver = cluster.TPUClusterResolver("virtual:8")
+    cluster.shutdown_tpu_system(resolver)
+    cluster.initialize_tpu_system(resolver)
+    assert not said
+    cluster.initialize_tpu_system(resolver)
+    [(words, name)] = said
+    assert words.startswith("TPU system %s has already been initialized") and name == "virtual:8"
+
+
 @pytest.mark.slow
 def test_it_starts_after_tensorflow_was_used(surface):
     """TensorFlow's device settings are frozen by its first op."""

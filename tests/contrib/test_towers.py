@@ -276,3 +276,21 @@ def test_layers_of_a_second_call_have_names_of_their_own():
             tf1.get_variable("weight", [], use_resource=True)
         names = [variable.name for variable in tf1.global_variables()]
     assert names == ["layer/weight:0", "layer_1/weight:0", "layer_2/weight:0"]
+
+
+def test_the_context_is_one_object_in_one_tower(mode):
+    seen = []
+
+    def tower():
+        context = get_tower_context()
+        seen.append(context)
+        context.merge_call(lambda distribution: None)
+        assert get_tower_context() is context
+        return tf.constant(1.0)
+
+    distribution = strategy_of(2)
+    with distribution.scope():
+        for _ in range(2):
+            mode.run(distribution.unwrap(distribution.call_for_each_tower(tower)))
+    assert len(seen) == len({id(context) for context in seen})
+    assert get_tower_context() is get_tower_context()

@@ -37,3 +37,20 @@ def test_options_merge_with_tensorflows():
     assert dataset.options().experimental_optimization.map_fusion is True
     with pytest.raises(AttributeError):
         tf.data.Options().experimental_optimization.no_such_hint = True
+
+
+@second_generation
+@pytest.mark.parametrize("name", ["prefetch", "fetch"])
+def test_input_options_take_the_name_of_their_release(name):
+    from tpudist.v2_2 import tensorflow as tf
+
+    options = tf.distribute.InputOptions(**{"experimental_%s_to_device" % name: False})
+    assert options.experimental_prefetch_to_device is options.experimental_fetch_to_device is False
+    assert tf.distribute.InputOptions().experimental_prefetch_to_device
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver("virtual:2")
+    strategy = tf.distribute.experimental.TPUStrategy(resolver)
+    rows = tf.RaggedTensor.from_row_lengths(tf.range(6), [1, 2, 1, 2])
+    dataset = tf.data.Dataset.from_tensor_slices(rows).batch(4)
+    batch = next(iter(strategy.experimental_distribute_dataset(dataset, options)))
+    parts = strategy.experimental_local_results(batch)
+    assert [part.to_list() for part in parts] == [[[0], [1, 2]], [[3], [4, 5]]]

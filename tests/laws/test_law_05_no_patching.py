@@ -34,6 +34,8 @@ OBJECTS = {
         "_name",
     ): "our copy of a model: Keras wants another name for each of "
     "a model's layers, and copies them with theirs",
+    ("core/contexts.py", "_tpudist_context"): "the surface's object for a replica, which is one as "
+    "long as TensorFlow's is",
     ("core/keras/tpu_models.py", "_unconditional_loss"): "our tensor: Keras reads there whether a "
     "loss depends on the inputs",
     ("tfcompat/distributed_before_2_2.py", "__class__"): "releases before 2.2 make the variable "

@@ -59,7 +59,8 @@ class EveryEra:
           value: what the replicas returned, or a variable of the scope.
 
         Returns:
-          One component per replica; `(value,)` if it is a single value.
+          One component per replica; `(value,)` if it is a single value, as a dict or tuple of
+          per-replica values is. A list was taken for one value per replica until 2.1.
         """
         return adapter.local_results(self, value)
 

@@ -23,23 +23,12 @@ VariableAggregation: Any = tf.compat.v1.VariableAggregation
 class TowerContext:
     """What a tower function knows of its tower (r1.11).
 
-    Two contexts are equal if they are of the same tower of the same call.
-
     Args:
       replica_context: the `tf.distribute.ReplicaContext` of the tower.
     """
 
     def __init__(self, replica_context: Any) -> None:
         self._context = replica_context
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TowerContext) and self._context is other._context
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(id(self._context))
 
     @property
     def distribution_strategy(self) -> Any:

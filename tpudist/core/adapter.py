@@ -36,10 +36,11 @@ from tpudist.core.logical_devices import (
 )
 from tpudist.core.logical_devices import split_to_logical_devices as split_to_logical_devices
 from tpudist.core.replica_values import distribute_values as distribute_values
+from tpudist.core.replica_values import local_results as local_results
 from tpudist.core.replica_values import refuse_swapped
 from tpudist.core.replica_values import replica_ids as replica_ids
 from tpudist.core.replica_values import unwrap as unwrap
-from tpudist.tfcompat import distributed, telling_values
+from tpudist.tfcompat import telling_values
 from tpudist.tfcompat.functions import library as library
 from tpudist.tfcompat.functions import part_of as part_of
 from tpudist.virtual import device_loop
@@ -163,11 +164,6 @@ def scope(strategy: Strategy) -> Context:
 
 
 # Values and variables.
-
-
-def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
-    """Tuple of the components of `value` on this client; ``(value,)`` if it has none."""
-    return getattr(base_classes.native(strategy), distributed.LOCAL_RESULTS)(value)
 
 
 def concatenated(strategy: Strategy, tensors: Sequence[tf.Tensor]) -> tf.Tensor:

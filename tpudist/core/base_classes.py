@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.core.system import cluster
-from tpudist.tfcompat import tpu
+from tpudist.tfcompat import functions, tpu, versions
 from tpudist.virtual import keras_loops
 
 if TYPE_CHECKING:
@@ -37,6 +37,14 @@ else:
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             raise NotImplementedError("a facade's strategy calls adapter.initialize()")
+
+        if versions.HAS_RUN:
+
+            def run(self, fn: Any, args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+                """Runs `fn` as Keras asks for it in era 2.0, which wrapped a plain function."""
+                if tf.executing_eagerly() and not functions.is_traceable(fn):
+                    fn = tf.function(fn)
+                return super().run(fn, args, kwargs, options)
 
     class TPUStrategyBaseV1(tpu.TPUStrategyV1):
         """The same for code written against TensorFlow 1."""

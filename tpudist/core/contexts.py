@@ -164,10 +164,18 @@ def refuse_eager(fn: Fn) -> None:
     Raises:
       EagerRunError: (a NotImplementedError) see above.
     """
-    if not tf.executing_eagerly() or functions.is_traceable(fn):
+    if not tf.executing_eagerly() or functions.is_traceable(fn) or functions.are_inlined():
         return
     if os.environ.get(ALLOW_EAGER_RUN) == "1":
         return
+    if "keras" in getattr(fn, "__module__", ""):
+        raise EagerRunError(
+            "run(%s, ...) by Keras, in eager mode" % fn.__name__,
+            "compile(run_eagerly=True) takes the tf.function off its steps, and a TPU runs "
+            "compiled programs only",
+            "leave run_eagerly=True out; or, to look into a step on the virtual TPU, set "
+            "tf.config.run_functions_eagerly(True) too",
+        )
     raise EagerRunError(
         "run(%s, ...) of a plain Python function in eager mode: TPUStrategy "
         "does not support pure eager execution" % getattr(fn, "__name__", repr(fn)),
@@ -178,16 +186,18 @@ def refuse_eager(fn: Fn) -> None:
 
 
 def current_replica(context_class: Any) -> Any:
-    """The current replica's context, as an object of a surface's class.
+    """The current replica's context, as an object of a surface's class; one for each replica.
 
     Args:
       context_class: called with TensorFlow's ``ReplicaContext``.
 
     Returns:
-      The new object; None in cross-replica context.
+      The object; None in cross-replica context.
     """
     context = tf.distribute.get_replica_context()
-    return None if context is None else context_class(context)
+    if context is not None and not hasattr(context, "_tpudist_context"):
+        context._tpudist_context = context_class(context)
+    return context and context._tpudist_context
 
 
 def cross_replica_strategy() -> Any:

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tpudist.core.backends import strategies
 from tpudist.errors import ShardingError
-from tpudist.tfcompat import functions, tpu, versions
+from tpudist.tfcompat import functions, nests, tpu, versions
 
 if TYPE_CHECKING:
     from tpudist.core.annotations import Strategy
@@ -41,7 +41,8 @@ def split_to_logical_devices(
         is not the number of logical devices, or a known dimension that is
         not divisible.
     """
-    parts = _check_split(strategy, tensor, partition_dimensions)
+    parts = [int(p) for p in partition_dimensions]
+    nests.map_structure(lambda leaf: _check_split(strategy, leaf, parts), tensor)
     tiles = np.arange(int(np.prod(parts))).reshape(parts)
     return _annotate(strategy, tensor, "tile", tiles)
 
@@ -88,9 +89,8 @@ def logical_devices(strategy: Strategy) -> int:
     return strategies.backend_of(strategy).logical_devices
 
 
-def _check_split(strategy: Strategy, tensor: Any, partition_dimensions: Sequence[int]) -> Any:
+def _check_split(strategy: Strategy, tensor: Any, parts: list[int]) -> None:
     count = logical_devices(strategy)
-    parts = [int(p) for p in partition_dimensions]
     shape = getattr(tensor, "shape", tf.TensorShape(None))
     if shape.rank is not None and shape.rank != len(parts):
         raise ShardingError(
@@ -112,15 +112,18 @@ def _check_split(strategy: Strategy, tensor: Any, partition_dimensions: Sequence
             "each replica has %d logical device(s)" % count,
             "parts whose product is %d" % count,
         )
-    return parts
 
 
-def _annotate(strategy: Strategy, tensor: Any, annotation: Any, *arguments: Any) -> Any:
-    """The annotated tensor, or an identity where this release cannot run it."""
-    if not functions.in_graph():
-        return tf.identity(tensor)
+def _annotate(strategy: Strategy, nest: Any, annotation: Any, *arguments: Any) -> Any:
+    """The annotated tensors of a nest, or identities where this release cannot run them."""
     as_op = strategies.backend_of(strategy).annotates_with_ops or (
         functions.in_function() and not versions.XLA_SHARDING_CRASHES_CPU
     )
-    with tf.name_scope("logical_devices"):
-        return tpu.shard(annotation, tf.identity(tensor), *arguments, use_sharding_op=as_op)
+
+    def annotate(leaf: Any) -> Any:
+        if leaf is None or not functions.in_graph():
+            return leaf if leaf is None else tf.identity(leaf)
+        with tf.name_scope("logical_devices"):
+            return tpu.shard(annotation, tf.identity(leaf), *arguments, use_sharding_op=as_op)
+
+    return nests.map_structure(annotate, nest)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any
 
-from tpudist.core import contexts
+from tpudist.core import base_classes, contexts
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, nests, telling_values
 from tpudist.virtual.replicas import program
@@ -78,6 +78,22 @@ def refuse_swapped(operation: Any, value: Any) -> None:
             "strategy.reduce(%s, value, axis=None)"
             % (repr(value) if isinstance(value, str) else "tf.distribute.%s" % value),
         )
+
+
+def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
+    """Tuple of the components of `value` on this client; ``(value,)`` if it has none.
+
+    A nest has none, whatever its leaves are, but for what the era's TensorFlow took apart: lists
+    (until 2.1), every nest (later than 2.2), or nothing.
+    """
+    taken_apart = getattr(strategy, "_nests_taken_apart", "lists")
+    if distributed.is_distributed(value):
+        return getattr(base_classes.native(strategy), distributed.LOCAL_RESULTS)(value)
+    if taken_apart == "lists" and isinstance(value, list):
+        return tuple(value)
+    if taken_apart == "all" and nests.is_nested(value):
+        return tuple(program.spread(strategy, value))
+    return (value,)
 
 
 def unwrap(strategy: Strategy, value: Any) -> list[Any]:

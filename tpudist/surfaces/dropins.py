@@ -177,6 +177,7 @@ _OPTIONS = {
 }
 
 _VALUE_CONTEXT = {
+    "distribute.InputOptions": "tpudist.core.input.old_options:InputOptions",
     "distribute.ValueContext": "tpudist.v2_2.context:ValueContext",
     "distribute.experimental.ValueContext": "tpudist.v2_2.context:ValueContext",
 }

@@ -278,6 +278,8 @@ def reduce_plain(
 ) -> Any:
     """Reduces a nest leaf by leaf, or a value that is the same in every replica (a constant, say).
 
+    The value stays what it is, so that a variable of any dtype can be assigned a list of numbers.
+
     Raises:
       CollectiveError: it is a sum, of something else than 0, over several replicas.
     """
@@ -285,21 +287,32 @@ def reduce_plain(
         return nests.map_structure(
             lambda leaf: extended._reduce_to(reduce_op, leaf, destinations, *options), value
         )
-    try:
-        if versions.BY_DEVICE:
-            return distributed_before_2_2.reduce_plain(extended, reduce_op, value, destinations)
-        if isinstance(value, (int, float)):
-            value = np.asarray(value)  # TensorFlow asks a 0 for its shape
-        return cross_device_ops.reduce_non_distributed_value(
-            reduce_op, value, destinations, extended._num_replicas_in_sync
-        )
-    except ValueError as error:
-        raise CollectiveError(
-            "%s of %r" % (reduce_op, value),
-            "A non-DistributedValues value cannot be reduced: it is not known "
-            "to differ per replica",
-            "a value that run() or call_for_each_replica() returned",
-        ) from error
+    if reduce_op == tf.distribute.ReduceOp.MEAN or extended._num_replicas_in_sync == 1:
+        return value
+    if isinstance(value, (int, float, np.ndarray, np.generic)) and not np.any(value):
+        return value
+    raise CollectiveError(
+        "%s of %r" % (reduce_op, value),
+        "A non-DistributedValues value cannot be reduced: it is not known to differ per replica",
+        "a value that run() or call_for_each_replica() returned",
+    )
+
+
+def as_tensor(value: Any, destinations: Any) -> Any:
+    """Converts `value` to a tensor; numbers, which fit any dtype, to that of `destinations`."""
+    dtype = destinations.dtype if is_variable(destinations) else None
+    return tf.compat.v1.convert_to_tensor(value, preferred_dtype=dtype)
+
+
+def to_broadcast(value: Any, destinations: Any) -> Any:
+    """Returns `value` as a tensor, but for a number; of a list of per-replica values the first."""
+    if isinstance(value, (int, float)) or is_tensor_like(value):
+        return value
+    if nests.is_nested(
+        value
+    ):  # v.assign([a, b]): TensorFlow before 2.3 takes the list for one value
+        value = nests.map_structure(lambda leaf: components(leaf)[0], value)
+    return as_tensor(value, destinations)
 
 
 def reduce_op(name: Any) -> Any:

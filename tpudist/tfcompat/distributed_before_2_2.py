@@ -9,17 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import tensorflow as tf
-from tensorflow.python.distribute import (
-    cross_device_ops,
-    device_util,
-    distribute_lib,
-    mirrored_strategy,
-    values,
-)
+from tensorflow.python.distribute import device_util, distribute_lib, mirrored_strategy, values
 from tensorflow.python.util import nest
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import nests, versions
+from tpudist.tfcompat import nests, values_by_device, versions
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor
@@ -52,12 +46,10 @@ def components(value: Any) -> tuple[Any, ...]:
     return tuple(value._index.values())
 
 
-def position(value: Any, device: str) -> Any:
+def position(value: Any, device: str) -> int:
     """The replica id of a device's component."""
-    device = device_util.canonicalize(device)
-    if versions.DEVICE_MAP:
-        return value._device_map.replica_for_device(device)
-    return list(value._index).index(device)
+    devices = value._device_map.all_devices if versions.DEVICE_MAP else list(value._index)
+    return values_by_device.position(devices, device)
 
 
 def select_mirrored(extended: Extended, replica_id: int, structure: Nest) -> Any:
@@ -110,15 +102,6 @@ def _grouped_on_one_device(extended: Extended, parts: Sequence[Any]) -> Any:
 def update_context(extended: Extended, replica_id: int) -> Any:
     """The context in which an update function sees one component."""
     return distribute_lib.UpdateContext(extended.worker_devices[replica_id])
-
-
-def reduce_plain(extended: Extended, reduce_op: Any, value: Any, destinations: Any) -> Any:
-    """Reduces a value that is the same in every replica."""
-    if versions.DEVICE_MAP:
-        return cross_device_ops.reduce_non_distributed_value(
-            reduce_op, extended._device_map, value, destinations
-        )
-    return cross_device_ops.reduce_non_distributed_value(extended, reduce_op, value, destinations)
 
 
 def run_natively(

@@ -395,14 +395,24 @@ def is_in_a_graph_of_keras() -> bool:
     return False
 
 
+def are_inlined() -> bool:
+    """Whether tf.functions run as the Python functions that they are of."""
+    if not versions.FUNCTIONS_CAN_BE_INLINED:
+        return False
+    if versions.ANSWERS_FUNCTIONS_RUN_EAGERLY:
+        return bool(def_function.functions_run_eagerly())
+    return bool(def_function.RUN_FUNCTIONS_EAGERLY)
+
+
 @contextlib.contextmanager
 def inlined() -> Iterator[None]:
     """Context manager: traces nested tf.functions as parts of the graph that calls them (r1.15).
 
     Context: a graph, or a ``tf.function``.
     """
+    before = are_inlined()
     def_function.run_functions_eagerly(True)
     try:
         yield
     finally:
-        def_function.run_functions_eagerly(False)
+        def_function.run_functions_eagerly(before)

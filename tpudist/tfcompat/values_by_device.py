@@ -18,21 +18,25 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Nest
 
 
-def position(extended: Extended, device: str) -> Any:
+def position(devices: Sequence[str], device: str) -> int:
     """The replica id of a core's device.
+
+    Args:
+      devices: the replicas' devices.
+      device: the name of one, of which job, replica and task may be left out.
 
     Raises:
       ArgumentError: (a ValueError) no replica is on that device.
     """
-    devices = [device_util.canonicalize(each) for each in extended.worker_devices]
-    wanted = device_util.canonicalize(device)
-    if wanted not in devices:
+    names = [device_util.canonicalize(each) for each in devices]
+    wanted = device_util.canonicalize(device, names[0])
+    if wanted not in names:
         raise ArgumentError(
             "get(%r)" % (device,),
-            "the value has a component on each of %s" % ", ".join(devices),
+            "the value has a component on each of %s" % ", ".join(names),
             "get(strategy.worker_devices[0]), or get() for the component that is current",
         )
-    return devices.index(wanted)
+    return names.index(wanted)
 
 
 class FoundByDevice:
@@ -49,7 +53,9 @@ class FoundByDevice:
 
     def get(self, device: str | None = None) -> Any:
         """The component of a device, or the one that is current."""
-        return self._get() if device is None else self._values[position(self._extended, device)]
+        if device is None:
+            return self._get()
+        return self._values[position(self._extended.worker_devices, device)]
 
 
 if versions.BY_DEVICE:

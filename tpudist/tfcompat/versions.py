@@ -200,11 +200,17 @@ TRACES_AS_FIRST = _since("1.14")
 #: ``experimental_run_functions_eagerly``).
 FUNCTIONS_CAN_BE_INLINED = _since("1.15")
 
+#: TensorFlow answers whether they are (2.2); before, only a variable of the module knows.
+ANSWERS_FUNCTIONS_RUN_EAGERLY = _since("2.2")
+
 #: A variable's policy says whether it is mirrored (2.4); before, its class does.
 HAS_VARIABLE_POLICIES = _since("2.4")
 
 #: ``InputReplicationMode`` and InputOptions reach the strategy (2.3 and 2.4).
 HAS_INPUT_OPTIONS = _since("2.3")
+
+#: ``tf.distribute.InputOptions`` (2.4 release notes).
+HAS_PUBLIC_INPUT_OPTIONS = _since("2.4")
 
 #: InputOptions say experimental_fetch_to_device (2.5); before, experimental_prefetch_to_device.
 FETCHES = _since("2.5")

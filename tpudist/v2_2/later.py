@@ -32,6 +32,8 @@ class TPUStrategy(strategy.TPUStrategy):
       TopologyError: (a ValueError) the assignment does not fit the slice.
     """
 
+    _nests_taken_apart = "all"
+
     @adapter.library
     def __init__(
         self,

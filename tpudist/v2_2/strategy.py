@@ -31,6 +31,8 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
       TopologyError: (a ValueError) the assignment does not fit the slice.
     """
 
+    _nests_taken_apart = "none"
+
     @adapter.library
     def run(self, fn: Fn, args: Args = (), kwargs: Kwargs = None, options: Options = None) -> Any:
         """Runs `fn` once per replica (r2.2).

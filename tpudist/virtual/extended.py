@@ -202,11 +202,9 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         if distributed.is_mirrored(value) and (reduce_op == tf.distribute.ReduceOp.MEAN):
             return value
         if not distributed.is_distributed(value):
-            if self._num_replicas_in_sync == 1:
-                return value  # TensorFlow would copy it to the TPU's label
             return distributed.reduce_plain(self, reduce_op, value, destinations)
         with self.place():
-            [reduced] = self.over_hosts(reduce_op, [merge.combine(reduce_op, value)])
+            [reduced] = self.over_hosts(reduce_op, [merge.combine(reduce_op, value, destinations)])
             return reductions.spread(self, reduced, destinations)
 
     def over_hosts(self, unused_reduce_op: Any, values: list[Any]) -> list[Any]:
@@ -233,8 +231,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         if isinstance(tensor, (float, int)):
             return tensor
         with self.place():
-            if not distributed.is_tensor_like(tensor):
-                tensor = tf.convert_to_tensor(tensor)
+            tensor = distributed.to_broadcast(tensor, destinations)
             return reductions.mirror(self, tensor, len(self.worker_devices))
 
     def _gather_to_implementation(

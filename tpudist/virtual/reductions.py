@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import Fn
 
 
-def combine(reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "") -> Any:
+def combine(
+    reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "", destinations: Any = None
+) -> Any:
     """Sums or averages one tensor per replica, on the one device.
 
     The sum is a chain rather than one AddN, so that a replica's addend can be
@@ -26,8 +28,9 @@ def combine(reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "") -> Any:
 
     Args:
       reduce_op: ``tf.distribute.ReduceOp.SUM`` or ``MEAN``.
-      tensors: N tensors, N IndexedSlices of one shape, or N numbers.
+      tensors: N tensors, N IndexedSlices of one shape, or N numbers or arrays.
       leaf: where in a nest the value stands, for the error.
+      destinations: the variable that gets the result, if one does.
 
     Returns:
       One tensor or one IndexedSlices.
@@ -35,7 +38,10 @@ def combine(reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "") -> Any:
     Raises:
       CollectiveError: the replicas' shapes or dtypes differ.
     """
-    tensors = [t if hasattr(t, "dtype") else tf.convert_to_tensor(t) for t in tensors]
+    tensors = [
+        t if distributed.is_tensor_like(t) else distributed.as_tensor(t, destinations)
+        for t in tensors
+    ]
     _check(tensors, leaf)
     with collectives.named("AllReduce"):
         stacked = graphs.unstacked(tensors)
@@ -117,12 +123,24 @@ def _add_chain(tensors: Sequence[Tensor]) -> Any:
     return functools.reduce(add, tensors)
 
 
-def of_tensors(value: Any) -> Any:
-    """`value`; of IndexedSlices the ``dense_shape``, which may be a tuple, as a tensor."""
-    shape = getattr(value, "dense_shape", None)
-    if not isinstance(value, distributed.IndexedSlices) or shape is None or tf.is_tensor(shape):
+def of_tensors(value: Any, dtype: Any = None) -> Any:
+    """`value`; of IndexedSlices each part, which may be a list or a tuple, as a tensor.
+
+    Args:
+      value: what a replica hands over.
+      dtype: that of the variable it is for, if any; the values get it where they are no tensor.
+    """
+    if not isinstance(value, distributed.IndexedSlices):
         return value
-    return distributed.IndexedSlices(value.values, value.indices, tf.convert_to_tensor(shape))
+    values = value.values
+    if not nests.is_tensor(values):
+        values = tf.convert_to_tensor(values, dtype)
+    shape = value.dense_shape
+    return distributed.IndexedSlices(
+        values,
+        tf.convert_to_tensor(value.indices),
+        None if shape is None else tf.convert_to_tensor(shape),
+    )
 
 
 def copies(value: Any, count: int) -> Any:

@@ -92,6 +92,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
 
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """Sends the chief's tensor to all workers; TensorFlow's method stays within a worker."""
+        tensor = distributed.to_broadcast(tensor, destinations)
         if distributed.is_tensor_like(tensor):
             if tf.executing_eagerly() or functions.static_value(tensor) is None:
                 tensor = self.chiefs_value(tensor)

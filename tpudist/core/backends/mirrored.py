@@ -118,12 +118,16 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
         return reductions.along(self, reduce_op, value, axis)
 
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        """Broadcasts lists and arrays too."""
+        return super()._broadcast_to(distributed.to_broadcast(tensor, destinations), destinations)
+
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
         """Reduces a plain value too."""
         if not distributed.is_distributed(value):
             return distributed.reduce_plain(self, reduce_op, value, destinations, *options)
-        if reduce_op == tf.distribute.ReduceOp.SUM:
-            value = self._as_tensors(value)
+        if reduce_op == tf.distribute.ReduceOp.SUM or not distributed.is_mirrored(value):
+            value = self._as_tensors(value, destinations)
         return super()._reduce_to(reduce_op, value, destinations, *options)
 
     def _batch_reduce_to(self, reduce_op: Any, pairs: Any, *options: Any) -> Any:
@@ -131,17 +135,20 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         as_tensors = []
         for value, destinations in pairs:
             plain = not distributed.is_distributed(value)
-            tensors = distributed.on_each(self, value) if plain else self._as_tensors(value)
+            tensors = (
+                distributed.on_each(self, value) if plain else self._as_tensors(value, destinations)
+            )
             own = destinations is value or plain and not distributed.is_distributed(destinations)
             as_tensors.append((tensors, tensors if own else destinations))
         return super()._batch_reduce_to(reduce_op, as_tensors, *options)
 
-    def _as_tensors(self, value: Any) -> Any:
-        """`value`, with a tensor of each replica's in place of a variable or a Python number."""
+    def _as_tensors(self, value: Any, destinations: Any) -> Any:
+        """`value`, with a tensor of each replica's in place of a variable, number or array."""
         parts = distributed.components(value)
         if all(map(distributed.is_tensor_like, parts)) and not distributed.is_mirrored(value):
             return value
-        return distributed.per_replica(self, [tf.identity(part) for part in parts])
+        tensors = [distributed.as_tensor(part, destinations) for part in parts]
+        return distributed.per_replica(self, [tf.identity(tensor) for tensor in tensors])
 
     def _update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
         """Updates a variable that no strategy created, once."""

@@ -135,8 +135,9 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
 
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """Gives all hosts the first one's value where replicas may have values of their own."""
-        if distributed.is_tensor_like(tensor) and not merge.is_known_equal(tensor):
-            with self.place():
+        with self.place():
+            tensor = distributed.to_broadcast(tensor, destinations)
+            if distributed.is_tensor_like(tensor) and not merge.is_known_equal(tensor):
                 tensor = self.chiefs_value(tensor)
         return super()._broadcast_to(tensor, destinations)
 

@@ -65,7 +65,8 @@ def of_function(
 
 
 def _keywords(options: Options) -> Any:
-    return {} if options is None else {"options": options}
+    """The keyword arguments for TensorFlow's methods, which took no options before 2.3."""
+    return {} if options is None or not versions.HAS_INPUT_OPTIONS else {"options": options}
 
 
 def make_numpy_dataset(

@@ -1,4 +1,6 @@
-"""``tf.data.Options`` of 1.14 to 2.5, with hints of its optimizer that TensorFlow has no longer.
+"""Options of input pipelines under the names of their time.
+
+``tf.data.Options`` of 1.14 to 2.5 have hints of its optimizer that TensorFlow has no longer.
 
 The hints changed the speed of a dataset, not its elements. Those that the installed TensorFlow has
 still are passed on to it, the others are ignored.
@@ -6,6 +8,7 @@ still are passed on to it, the others are ignored.
 
 from __future__ import annotations
 
+import collections
 import types
 from typing import Any
 
@@ -47,3 +50,29 @@ class Options(tf.data.Options):
     def merge(self, options: Any) -> Any:
         """As TensorFlow's, whose options merge with those of their own class."""
         return tf.data.Options().merge(self).merge(options)
+
+
+_FETCH = "experimental_fetch_to_device" if versions.FETCHES else "experimental_prefetch_to_device"
+_INPUT_OPTIONS: Any = (
+    tf.distribute.InputOptions
+    if versions.HAS_PUBLIC_INPUT_OPTIONS
+    else collections.namedtuple("InputOptions", [_FETCH], defaults=[True])
+)
+
+
+class InputOptions(_INPUT_OPTIONS):
+    """``tf.distribute.InputOptions`` of 2.4, and of later ones, on every release.
+
+    Args:
+      *args, **kwargs: those of TensorFlow's. `experimental_prefetch_to_device`, of 2.4, is
+        `experimental_fetch_to_device` from 2.5 on: either is taken, and read.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        for name in ("experimental_prefetch_to_device", "experimental_fetch_to_device"):
+            if name in kwargs:
+                kwargs[_FETCH] = kwargs.pop(name)
+        return super().__new__(cls, *args, **kwargs)
+
+    experimental_prefetch_to_device = property(lambda options: options[0])
+    experimental_fetch_to_device = property(lambda options: options[0])

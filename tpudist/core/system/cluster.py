@@ -30,6 +30,12 @@ DEVICE = "TPUDIST_DEVICE"
 #: The TPU that the program has initialized, if any: a virtual one, or None for a native one.
 _started: list[virtual_system.VirtualSystem | None] = []
 
+#: What TensorFlow says then; a virtual TPU loses none.
+_AGAIN = (
+    "TPU system %s has already been initialized. Reinitializing the TPU can cause previously "
+    "created variables on TPU to be lost."
+)
+
 
 class TPUClusterResolver(native.TPUClusterResolver):
     """Finds a TPU by name; a virtual TPU if the name asks for one."""
@@ -294,6 +300,8 @@ def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
     """
     resolver = resolve(cluster_resolver)
     system = system_of(resolver)
+    if system is not None and system in _started:
+        tf.compat.v1.logging.warning(_AGAIN, system.name)
     topology = start_native(resolver) if system is None else placement.topology(system)
     _started[:] = [system]
     return topology

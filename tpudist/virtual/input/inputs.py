@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.python.distribute import values
 
 from tpudist.errors import ArgumentError
-from tpudist.tfcompat import nests, versions
+from tpudist.tfcompat import nests, values_by_device, versions
 from tpudist.virtual.input import host_iterators
 from tpudist.virtual.tpu_check import telling
 
@@ -212,7 +212,7 @@ if versions.DEVICE_MAP:
             return True
 
         def select_for_device(self, values: Any, device: Any) -> Any:
-            return values[self._device_to_replica.get(device, 0)]
+            return values[values_by_device.position(self._devices, device)]
 
 
 if _LACKS_SPEC:

@@ -327,10 +327,10 @@ def _key(value: Any) -> Any:
     return distributed.flatten(lazy_values.first(value))[0] if parts is None else parts
 
 
-def combine(reduce_op: Any, value: Any) -> Any:
+def combine(reduce_op: Any, value: Any, destinations: Any = None) -> Any:
     """Reduces a per-replica `value`, outside of the current merge if possible."""
     trace = function_graphs.current()
     reduced = trace.reduced(reduce_op, value) if isinstance(trace, Merge) else None
     if reduced is not None:
         return reduced
-    return reductions.combine(reduce_op, distributed.components(value))
+    return reductions.combine(reduce_op, distributed.components(value), "", destinations)

@@ -156,8 +156,9 @@ class Replica(distributed.MirroredReplicaContext):
 
         @functions.library
         def meet(*merge_args: Any, **merge_kwargs: Any) -> Any:
+            extended = self.strategy.extended
             merge_args, merge_kwargs = values_by_device.of(
-                self.strategy.extended, (merge_args, merge_kwargs)
+                extended, distributed.as_per_replica(extended, (merge_args, merge_kwargs))
             )
             with collectives.meeting():
                 return merge_fn(*merge_args, **merge_kwargs)

@@ -52,10 +52,13 @@ def call_for_each_replica(
       args, kwargs: its arguments.
       op_by_op: in eager mode, run one replica after the other, each op at once,
         as the mirrored strategy does; a ``tf.function`` is traced all the same.
+        All are run so where ``tf.config.run_functions_eagerly`` asks for it.
 
     Returns:
       What `fn` returned, with a distributed value for each leaf.
     """
+    if tf.executing_eagerly() and functions.are_inlined():
+        op_by_op, fn = True, fn.python_function if functions.is_function(fn) else fn
     eager = tf.executing_eagerly() and not op_by_op
     if versions.HAS_FUNCTION and (functions.is_function(fn) or eager):
         return call_in_function(extended, fn, args, kwargs)

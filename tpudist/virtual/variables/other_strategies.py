@@ -58,7 +58,7 @@ class SharedOnSlice:
             if device is None:
                 return self._get()
             variable: Any = self
-            position = values_by_device.position(self._own_strategy.extended, device)
+            position = values_by_device.position(self._own_strategy.extended.worker_devices, device)
             return variable.values[position]
 
         def _get(self) -> Any:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, versions
+from tpudist.virtual import reductions
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import (
     assignable_copies,
@@ -126,16 +127,18 @@ else:
                 stored_once.assume_equal(self)
             return super()._get_replica(replica_id)
 
-        def _mirrored_update(self, *args: Any, **kwargs: Any) -> Any:  # what 2.2 calls
+        def _mirrored_update(self, fn: Fn, *values: Any, **kwargs: Any) -> Any:  # what 2.2 calls
             if self.aggregation != NONE:
                 other_strategies.refuse_aggregated(self)
-            return super()._mirrored_update(*args, **kwargs)
+            values = tuple(reductions.of_tensors(value, self.dtype) for value in values)
+            return super()._mirrored_update(fn, *values, **kwargs)
 
         def _update(self, update_fn: Fn, value: Any, **kwargs: Any) -> Any:
             if self.aggregation != NONE:
                 other_strategies.refuse_aggregated(self)
             if self._updates_copies():
                 splits.split(self)
+            value = reductions.of_tensors(value, self.dtype)
             return super()._update(update_fn, value, **kwargs)
 
         def _updates_copies(self) -> bool:
