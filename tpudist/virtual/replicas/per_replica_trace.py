@@ -141,6 +141,7 @@ class Replica(distributed.MirroredReplicaContext):
     def __init__(self, strategy: Strategy, replica_id: int) -> None:
         super().__init__(strategy, replica_id)
         self._flow = functions.control_flow_context()
+        self._graph = tf.compat.v1.get_default_graph()
 
     def experimental_logical_device(self, logical_device_id: int) -> Any:
         """See `VirtualExtended`."""
@@ -153,6 +154,7 @@ class Replica(distributed.MirroredReplicaContext):
         args, kwargs = distributed.with_whole_variables(self, (tuple(args), kwargs))
         if functions.control_flow_context() is not self._flow:
             raise merge.refusal("a branch or loop")
+        merge.check_place(self._graph)
 
         @functions.library
         def meet(*merge_args: Any, **merge_kwargs: Any) -> Any:
