@@ -30,8 +30,6 @@ class RememberedResolver(cluster.TPUClusterResolver):
 
     def __init__(self, tpu: Any = None, *args: Any) -> None:
         global _last_system
-        if isinstance(tpu, (list, tuple)) and len(tpu) == 1:
-            tpu = tpu[0]
         super().__init__(tpu, *args)
         _last_system = cluster.system_of(self)
 

@@ -40,12 +40,14 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
     arguments.check_lengths(extended, (args, kwargs))
     if functions.in_function():
         fn = functions.convert(fn)
-    names = _Names()
+    names, lines = _Names(), functions.source_lines()
 
     def on_the_device(*replica_args: Any, **replica_kwargs: Any) -> Any:
-        with _label(extended), extended.place(), _replica(extended), names.of_a_replica():
-            current = tf.distribute.get_replica_context()
-            result = distributed.with_whole_variables(current, fn(*replica_args, **replica_kwargs))
+        with functions.source_lines_as(lines), _label(extended), extended.place():
+            with _replica(extended), names.of_a_replica():
+                current = tf.distribute.get_replica_context()
+                result = fn(*replica_args, **replica_kwargs)
+                result = distributed.with_whole_variables(current, result)
         distributed.end_before_joining()
         return result
 
