@@ -7,7 +7,11 @@ parts: what was seen, why it cannot work, and what to type instead.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+#: How NumPy 2 writes a scalar in a list; as everything else writes it, it is what is inside.
+_NUMPY_SCALAR = re.compile(r"\bnp\.(?:bool|bytes|complex|float|int|str|uint)\w*\(([^()]*)\)")
 
 
 class TpudistError(Exception):
@@ -44,7 +48,7 @@ class TpudistError(Exception):
         return self._part(2)
 
     def _part(self, index: int) -> str:
-        return self.args[index] if index < len(self.args) else ""
+        return _NUMPY_SCALAR.sub(r"\1", self.args[index]) if index < len(self.args) else ""
 
     def __str__(self) -> str:
         parts = [_sentence(self.seen), _sentence(self.why)]

@@ -4,8 +4,9 @@ import pytest
 import tensorflow as tf
 
 from tests.contrib.harness import numbers, strategy_of, tf1
+from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import VariableAggregation, get_tower_context
-from tpudist.errors import ContextError
+from tpudist.errors import ArgumentTypeError, ContextError, TpudistError
 
 SUM = VariableAggregation.SUM
 
@@ -92,3 +93,47 @@ def test_context_of_another_tower(graph):
     with distribution.scope():
         with pytest.raises(ContextError, match="Mismatching TowerContext"):
             distribution.call_for_each_tower(tower)
+
+
+#: {label: (a wrong use in the scope, what the error names)}
+MISUSES = {
+    "no tower function": (lambda d: d.call_for_each_tower(3), r"call_for_each_tower\(3\)"),
+    "too many arguments": (
+        lambda d: d.call_for_each_tower(lambda x: x, 1.0, 2.0),
+        r"call_for_each_tower with 2 argument\(s\) for <lambda>\(x\)",
+    ),
+    "no step": (
+        lambda d: d.run_steps_on_dataset(lambda context, x: x, None),
+        "iterator=None.*make_one_shot_iterator",
+    ),
+    "a dataset for a function": (
+        lambda d: d.distribute_dataset(tf.data.Dataset.range(8).batch(2)),
+        r"it calls a function.*distribute_dataset\(lambda \*context: dataset\)",
+    ),
+    "no variable": (lambda d: d.update(3, lambda v: v), r"update\(3, ...\)"),
+    "a tower in a tower": (
+        lambda d: d.call_for_each_tower(lambda: d.call_for_each_tower(lambda: 1)),
+        "in a tower",
+    ),
+    "the scope in a tower": (
+        lambda d: d.call_for_each_tower(lambda: d.scope().__enter__()),
+        "entered in a tower",
+    ),
+}
+
+
+@pytest.mark.parametrize("label", sorted(MISUSES))
+def test_a_misuse_has_an_error_of_three_parts(graph, label):
+    misuse, named = MISUSES[label]
+    distribution = strategy_of(4)
+    with distribution.scope():
+        with pytest.raises(TpudistError, match=named) as caught:
+            misuse(distribution)
+    assert len(caught.value.args) == 1 or all(caught.value.args)
+    assert "Instead: " in str(caught.value)
+
+
+@pytest.mark.parametrize("tpu", [8, 2.5, {"name": "a"}])
+def test_a_resolver_of_no_name(tpu):
+    with pytest.raises(ArgumentTypeError, match="it is the name of a TPU"):
+        TPUClusterResolver(tpu)

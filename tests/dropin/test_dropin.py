@@ -1,5 +1,6 @@
 """The drop-in namespaces over the installed TensorFlow, whichever it is."""
 
+import functools
 import importlib
 import subprocess
 import sys
@@ -175,7 +176,6 @@ def test_uncovered_contrib_is_the_real_one(contrib):
         ("contrib.seq2seq", "copy the few lines"),
         ("contrib.predictor", "saved_model"),
         ("contrib.learn.Experiment", "strategy.run"),
-        ("contrib.never_heard_of", "contrib.distribute"),
     ],
 )
 def test_gone_names_say_where_they_went(contrib, name, words):
@@ -191,6 +191,38 @@ def test_gone_names_say_where_they_went(contrib, name, words):
     assert words in caught.value.instead
     assert not hasattr(value, last)
     assert getattr(value, last, None) is None
+
+
+@pytest.mark.parametrize(
+    "name, instead",
+    [
+        ("contrib.never_heard_of", "a name of dir(tf.contrib)"),
+        ("contrib.tpu.TPUEstimatr", "tf.contrib.tpu.TPUEstimator, if that is meant"),
+        ("contrib.distribute.TPUStrateg", "tf.contrib.distribute.TPUStrategy, if that is meant"),
+    ],
+)
+def test_a_name_that_contrib_never_had(contrib, name, instead):
+    owner, _, last = name.rpartition(".")
+    value = functools.reduce(getattr, owner.split("."), contrib)
+    with pytest.raises(errors.EraNameError) as caught:
+        getattr(value, last)
+    assert caught.value.seen == "there is no tf." + name
+    assert "lists no such name in tf.%s" % owner in caught.value.why
+    assert caught.value.instead == instead
+
+
+@pytest.mark.parametrize(
+    "era, name", [("contrib", "contrib"), ("contrib", "estimator"), ("v2_2", "estimator")]
+)
+def test_no_advice_is_what_the_program_does_already(era, name):
+    below = [key for key in surfaces.GONE if (key + ".").startswith(name + ".")]
+    assert below
+    for key in below:
+        if era == "contrib" and key in surfaces.DROPINS["contrib"]:
+            continue
+        advice = surfaces.instead_in_a_dropin(era, key + ".member")
+        assert "tpudist run, which runs it" not in advice, key
+        assert "from tpudist." not in advice, key
 
 
 @second_generation
@@ -228,7 +260,7 @@ def test_a_name_that_never_was_is_a_plain_attribute_error(tf):
     with pytest.raises(AttributeError, match="no attribute 'sesion'") as caught:
         tf.sesion
     assert not isinstance(caught.value, errors.EraNameError)
-    with pytest.raises(AttributeError, match="TPUStrategi"):
+    with pytest.raises(AttributeError, match="did you mean tf.*experimental.TPUStrategy[?]"):
         tf.distribute.experimental.TPUStrategi
 
 

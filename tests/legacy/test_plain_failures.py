@@ -167,3 +167,21 @@ def test_a_per_replica_value_as_one_tensor(use, instead, script, capsys):
     assert runner.run(script(PER_REPLICA % use), era="2.2") == 1
     error = capsys.readouterr().err
     assert "Instead: " in error and instead in error.partition("Instead: ")[2], error
+
+
+@pytest.mark.parametrize(
+    "current, variables, instead",
+    [
+        ("distribute_lib._DefaultDistributionStrategy", "tpu.TPUStrategy", "model.load_weights"),
+        ("tpudist.v2_2.strategy.TPUStrategy", "distribute_lib._Default", "model = ..., optimizer"),
+    ],
+)
+def test_the_scope_that_is_missing_is_named(current, variables, instead):
+    told = plain_failures.explained(
+        ValueError(
+            "Trying to create optimizer slot variable under the scope for tf.distribute.Strategy "
+            "(<tensorflow.python.%s object at 0x7f>), which is different from the scope used for "
+            "the original variable (<%s object at 0x7f>)." % (current, variables)
+        )
+    )
+    assert instead in told.instead

@@ -15,7 +15,7 @@ from tpudist.core.computations import cross_shard_optimizer, tpu_ops
 from tpudist.core.keras import tpu_models
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Args, Assignment, Context, Fn
+    from tpudist.core.annotations import Args, Assignment, Context, Fn, Integer, Operation, Tensor
 
 
 @adapter.library
@@ -51,7 +51,7 @@ def replicate(
     Args:
       computation: takes the tensors of one list.
       inputs: lists of tensors, one per replica; None for one replica.
-      infeed_queue: an `InfeedQueue`, on a real TPU.
+      infeed_queue: an `InfeedQueue`, from which it takes further arguments.
       device_assignment: a `DeviceAssignment`, if any.
       name: name of the op, if any.
 
@@ -182,6 +182,180 @@ def cross_replica_sum(x: Any, group_assignment: Sequence[Sequence[int]] | None =
 
 
 @adapter.library
+def repeat(
+    n: Integer, body: Fn, inputs: Any = None, infeed_queue: Any = None, name: str | None = None
+) -> Any:
+    """Runs `body` `n` times in one loop on the device; the cores may meet in it (r1.11).
+
+    Context: tower, or a computation of `replicate`.
+
+    Args:
+      n: number of steps, or a scalar integer tensor.
+      body: takes the values of the loop, then the tensors of `infeed_queue`; returns as many
+        values, of the same types, and any ops.
+      inputs: the values of the first step, a list of tensors or one; None for none.
+      infeed_queue: an `InfeedQueue`, from which each step takes a tuple.
+      name: unused.
+
+    Returns:
+      The list of values after the last step; an op if there are none.
+
+    Raises:
+      ArgumentTypeError: (a TypeError) `body` returns other types than it takes.
+    """
+    return tpu_ops.repeat(n, body, inputs, infeed_queue, name)
+
+
+@adapter.library
+def while_loop(
+    condition: Fn, body: Fn, inputs: Any = None, infeed_queue: Any = None, name: str | None = None
+) -> Any:
+    """Runs `body` as long as `condition` holds, in one loop on the device (r1.11).
+
+    Context: tower, or a computation of `replicate`. Where the cores meet in `body`, the
+    condition is the same on all of them.
+
+    Args:
+      condition: takes the values of the loop; returns a boolean scalar.
+      body: as of `repeat`.
+      inputs: as of `repeat`.
+      infeed_queue: as of `repeat`.
+      name: unused.
+
+    Returns:
+      The value for which `condition` does not hold, or the list of them.
+
+    Raises:
+      ArgumentTypeError: (a TypeError) `body` returns other types than it takes.
+    """
+    return tpu_ops.while_loop(condition, body, inputs, infeed_queue, name)
+
+
+@adapter.library
+def infeed_enqueue(
+    input: Tensor,
+    shape: Sequence[int] = [],
+    layout: Sequence[int] = [],
+    device_ordinal: int = -1,
+    name: str | None = None,
+) -> Operation:
+    """Sends one tensor to a core's infeed (r1.11); see `infeed_enqueue_tuple`."""
+    return tpu_ops.infeed_enqueue(input, shape, layout, device_ordinal, name)
+
+
+@adapter.library
+def infeed_enqueue_tuple(
+    inputs: Sequence[Tensor],
+    shapes: Sequence[Any],
+    layouts: Sequence[int] = [],
+    device_ordinal: int = -1,
+    name: str | None = None,
+) -> Operation:
+    """Sends a tuple of tensors to a core's infeed (r1.11).
+
+    Context: the host's program, in any Session of the process.
+
+    Args:
+      inputs: the tensors.
+      shapes: the shape of each.
+      layouts: of a real TPU.
+      device_ordinal: the core's number on its host; -1 in a `tf.device` block of the core.
+      name: name of the op, if any.
+
+    Returns:
+      An op that waits until the infeed has room.
+
+    Raises:
+      ArgumentError: (a ValueError) there is no such core.
+    """
+    return tpu_ops.infeed_enqueue_tuple(inputs, shapes, layouts, device_ordinal, name)
+
+
+@adapter.library
+def infeed_dequeue(dtype: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Takes one tensor that the tower's core was sent (r1.11); see `infeed_dequeue_tuple`."""
+    return tpu_ops.infeed_dequeue(dtype, shape, name)
+
+
+@adapter.library
+def infeed_dequeue_tuple(
+    dtypes: Sequence[Any], shapes: Sequence[Any], name: str | None = None
+) -> list[Tensor]:
+    """Takes a tuple that the tower's core was sent; waits until there is one (r1.11).
+
+    Context: tower, or a computation of `replicate`.
+
+    Args:
+      dtypes: the type of each tensor.
+      shapes: the shape of each.
+      name: name of the op, if any.
+
+    Returns:
+      A list of tensors.
+
+    Raises:
+      ContextError: (a RuntimeError) outside of a tower of a virtual TPU.
+    """
+    return tpu_ops.infeed_dequeue_tuple(dtypes, shapes, name)
+
+
+@adapter.library
+def outfeed_enqueue(input: Tensor, name: str | None = None) -> Operation:
+    """Sends one tensor of the tower to the host (r1.11); see `outfeed_enqueue_tuple`."""
+    return tpu_ops.outfeed_enqueue(input, name)
+
+
+@adapter.library
+def outfeed_enqueue_tuple(inputs: Sequence[Tensor], name: str | None = None) -> Operation:
+    """Sends a tuple of tensors of the tower to the host (r1.11).
+
+    Context: tower, or a computation of `replicate`.
+
+    Args:
+      inputs: the tensors.
+      name: name of the op, if any.
+
+    Returns:
+      An op.
+
+    Raises:
+      ContextError: (a RuntimeError) outside of a tower of a virtual TPU.
+    """
+    return tpu_ops.outfeed_enqueue_tuple(inputs, name)
+
+
+@adapter.library
+def outfeed_dequeue(
+    dtype: Any, shape: Any, device_ordinal: int = -1, name: str | None = None
+) -> Tensor:
+    """Takes one tensor that a core sent (r1.11); see `outfeed_dequeue_tuple`."""
+    return tpu_ops.outfeed_dequeue(dtype, shape, device_ordinal, name)
+
+
+@adapter.library
+def outfeed_dequeue_tuple(
+    dtypes: Sequence[Any], shapes: Sequence[Any], device_ordinal: int = -1, name: str | None = None
+) -> list[Tensor]:
+    """Takes a tuple that a core sent; waits until there is one (r1.11).
+
+    Context: the host's program, in any Session of the process.
+
+    Args:
+      dtypes: the type of each tensor.
+      shapes: the shape of each.
+      device_ordinal: as of `infeed_enqueue_tuple`.
+      name: name of the op, if any.
+
+    Returns:
+      A list of tensors.
+
+    Raises:
+      ArgumentError: (a ValueError) there is no such core.
+    """
+    return tpu_ops.outfeed_dequeue_tuple(dtypes, shapes, device_ordinal, name)
+
+
+@adapter.library
 def bfloat16_scope() -> Context:
     """A variable scope in which bfloat16 variables are stored as float32 (r1.11).
 
@@ -229,3 +403,28 @@ class CrossShardOptimizer(cross_shard_optimizer.CrossShardOptimizer):
           group_assignment: lists of tower ids, for sums over groups.
         """
         super().__init__(opt, reduction, name, group_assignment)
+
+
+class InfeedQueue(tpu_ops.InfeedQueue):
+    """A queue that feeds tuples of tensors to the cores of a TPU (r1.11)."""
+
+    def __init__(
+        self,
+        number_of_tuple_elements: int | None = None,
+        tuple_types: Sequence[Any] | None = None,
+        tuple_shapes: Sequence[Any] | None = None,
+        shard_dimensions: Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Makes a queue that feeds tuples of tensors to the cores of a TPU (r1.11).
+
+        Args:
+          number_of_tuple_elements: number of tensors of a tuple; None if another argument has it.
+          tuple_types: the type of each; None if it is known later.
+          tuple_shapes: the shape of each, of all shards together; None if it is known later.
+          shard_dimensions: the dimension along which each is split; None is 0 for all.
+          name: prefix of the names of its ops.
+        """
+        super().__init__(
+            number_of_tuple_elements, tuple_types, tuple_shapes, shard_dimensions, name
+        )

@@ -7,9 +7,10 @@ module; where TPUs differ, the strategy's `Backend` does the work.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+import contextlib
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
-from tpudist.core import base_classes, contexts, step_loops
+from tpudist.core import arguments, base_classes, contexts, step_loops
 from tpudist.core.backends.strategies import backend_of
 from tpudist.core.backends.strategies import initialize as initialize
 from tpudist.core.base_classes import ScalingStrategyBaseV1 as ScalingStrategyBaseV1
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import (
         Args,
         Axis,
-        Context,
         Dataset,
         DatasetFn,
         Extended,
@@ -89,7 +89,8 @@ def run(
     contexts.refuse_in_replica(strategy, "run")
     if refuse_eager:
         contexts.refuse_eager(fn)
-    return telling_values.of(backend_of(strategy).run(fn, args, kwargs, options))
+    with arguments.explained("run", fn, args, kwargs):
+        return telling_values.of(backend_of(strategy).run(fn, args, kwargs, options))
 
 
 def run_on_input(strategy: Strategy, fn: Fn, iterator: Any = None) -> Any:
@@ -108,9 +109,11 @@ def replicate(strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any])
     Raises:
       ContextError: (a RuntimeError) outside of the scope or in a replica.
     """
-    contexts.require_cross_replica(strategy, contexts.words_of(strategy).call)
+    method = contexts.words_of(strategy).call
+    contexts.require_cross_replica(strategy, method)
     kwargs = {name: value for name, value in kwargs.items() if name != "run_concurrently"}
-    return telling_values.of(backend_of(strategy).replicate(fn, args, kwargs))
+    with arguments.explained(method.rstrip("()"), fn, args, kwargs):
+        return telling_values.of(backend_of(strategy).replicate(fn, args, kwargs))
 
 
 def replicate_dividing_losses(
@@ -158,9 +161,16 @@ def run_steps(
     return backend_of(strategy).run_steps(fn, iterator, iterations, initial_values, outputs)
 
 
-def scope(strategy: Strategy) -> Context:
-    """Context manager: `strategy` is current, in cross-replica context."""
-    return backend_of(strategy).scope()
+@contextlib.contextmanager
+def scope(strategy: Strategy) -> Iterator[Any]:
+    """Context manager: `strategy` is current, in cross-replica context.
+
+    Raises:
+      ContextError: (a RuntimeError) entered in a replica function of the strategy.
+    """
+    arguments.refuse_scope_in_replica(strategy)
+    with backend_of(strategy).scope() as entered:
+        yield entered
 
 
 # Values and variables.
@@ -195,10 +205,12 @@ def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> A
 
     Raises:
       CollectiveError: (a ValueError) components of different shapes and no axis.
-      ArgumentError: (a ValueError) the value comes first, and the reduction after it.
+      ArgumentError: (a ValueError) the value comes first, and the reduction after it; no
+        reduction of that name; an axis that the components do not have.
     """
     contexts.refuse_in_replica(strategy, "reduce")
     refuse_swapped(reduce_op, value)
+    arguments.require_reduction(reduce_op, value, axis)
     if axis is None:
         return backend_of(strategy).reduce(reduce_op, value)
     return backend_of(strategy).reduce_along(reduce_op, value, axis)
@@ -213,6 +225,7 @@ def per_replica_dataset(
     dataset_class: Any = per_replica_datasets.PerReplicaDataset,
 ) -> Any:
     """See :class:`tpudist.core.input.per_replica_datasets.PerReplicaDataset`."""
+    arguments.require_dataset_function("distribute_dataset", dataset_fn)
     return backend_of(strategy).per_replica_dataset(dataset_fn, dataset_class)
 
 
@@ -223,7 +236,9 @@ def distribute_dataset(strategy: Strategy, dataset: Dataset, options: Options = 
 
     Raises:
       ArgumentError: (a ValueError) `dataset` is not batched: it has scalars.
+      ArgumentTypeError: (a TypeError) it is no dataset.
     """
+    arguments.require_dataset("experimental_distribute_dataset", dataset)
     distributed_datasets.require_batches(strategy, dataset)
     return backend_of(strategy).distribute_dataset(dataset, options)
 
@@ -232,6 +247,7 @@ def distribute_datasets_from_function(
     strategy: Strategy, dataset_fn: InputFn, options: Options = None
 ) -> Any:
     """A dataset of the per-replica batches of ``dataset_fn(InputContext)``, one call a host."""
+    arguments.require_dataset_function("experimental_distribute_datasets_from_function", dataset_fn)
     return backend_of(strategy).distribute_datasets_from_function(dataset_fn, options)
 
 

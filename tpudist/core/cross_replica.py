@@ -135,8 +135,15 @@ def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs
 
     Raises:
       PerReplicaError: (a ValueError) a per-replica value among the arguments.
+      ArgumentTypeError: (a TypeError) `variable` is none.
     """
     contexts.require_cross_replica(strategy, "update(...)")
+    if not (distributed.is_distributed(variable) or hasattr(variable, "assign")):
+        raise ArgumentTypeError(
+            "update(%r, ...)" % (variable,),
+            "it calls a function with each copy of a variable",
+            "update(variable, fn, ...), with a variable of the scope",
+        )
     kwargs, grouped = _grouped(kwargs)
     _require_mirrored(args, kwargs)
     return _listed(

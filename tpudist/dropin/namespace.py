@@ -13,6 +13,7 @@ round, since there ``tf`` itself has the meanings of 1.x.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 import sys
@@ -278,13 +279,21 @@ def missing(era: str, dotted: str) -> AttributeError:
 def _missing(space: Namespace, name: str, cause: AttributeError | None) -> AttributeError:
     path = _join(space._tpudist_path, name)
     release = exports.tensorflow().__version__
-    prefix = surfaces.gone_prefix(path)
-    if prefix is None:
-        return AttributeError(
-            "module %r has no attribute %r (nor has TensorFlow %s)"
-            % (space.__name__, name, release)
-        )
+    close = _close_name(space, name)
     first = path.partition(".")[0]
+    still_has_it = first in surfaces.LAST and bases_of(space)
+    if surfaces.gone_prefix(path) is None or (still_has_it and first != "contrib"):
+        return AttributeError(
+            "module %r has no attribute %r (nor has TensorFlow %s)%s"
+            % (space.__name__, name, release, close and "; did you mean tf.%s?" % close)
+        )
+    if contrib_modules.is_below(path) and not _was_in_contrib(path):
+        owner = path.rpartition(".")[0]
+        return EraNameError(
+            "there is no tf.%s" % path,
+            "TensorFlow 1.15, the last that has tf.contrib, lists no such name in tf.%s" % owner,
+            "tf.%s, if that is meant" % close if close else "a name of dir(tf.%s)" % owner,
+        )
     why = (
         str(cause)
         if first not in surfaces.LAST
@@ -294,8 +303,22 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
         "tf.%s is not in TensorFlow %s, and tpudist.%s does not bring it back"
         % (path, release, space._tpudist_era),
         why,
-        surfaces.GONE[prefix],
+        (close and "tf.%s, if that is meant; or " % close)
+        + surfaces.instead_in_a_dropin(space._tpudist_era, path),
     )
+
+
+def _was_in_contrib(path: str) -> bool:
+    """Whether 1.15 had a name or module of contrib, as far as it is listed."""
+    return contrib_modules.is_name(path) or contrib_modules.is_module(path)
+
+
+def _close_name(space: Namespace, name: str) -> str:
+    """The name below ``tf`` that is spelled like an unknown one; "" if there is none."""
+    path = space._tpudist_path
+    known = set(dir(space)) | surfaces.contrib_modules().get(path, frozenset())
+    found = difflib.get_close_matches(name, known - {name}, 1, 0.85)
+    return _join(path, found[0]) if found else ""
 
 
 def bases_of(space: Namespace) -> list[types.ModuleType]:

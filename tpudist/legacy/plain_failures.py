@@ -18,6 +18,15 @@ _LOST = re.compile("(reading resource|not find) variable .*does not exist", re.D
 #: What TensorFlow says, beside the parts of an error that says what to type.
 _SAID = {
     re.compile(
+        "optimizer slot variable under the scope for tf.distribute.Strategy "
+        r"\(<\S*DefaultDistributionStrategy"
+    ): ScriptError(
+        "weights or a checkpoint loaded outside of the strategy's scope, with what an optimizer "
+        "has kept",
+        "it is made where it is loaded, and the variables that it belongs to are the strategy's",
+        "with strategy.scope(): model.load_weights(PATH), or checkpoint.restore(PATH), there too",
+    ),
+    re.compile(
         "Trying to create optimizer slot variable under the scope|"
         "`colocate_vars_with` must only be passed a variable created in this"
     ): ScriptError(

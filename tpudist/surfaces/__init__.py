@@ -34,6 +34,7 @@ from tpudist.surfaces.gone import (
     GONE_BY_2_2,
     GONE_BY_2_2_BUT_V1,
     GONE_DATA_OPTIONS,
+    GONE_IN_A_DROPIN,
     GONE_TODAY,
     KEPT_IN_V1,
     KERAS_REFUSES,
@@ -223,6 +224,24 @@ def gone_prefix(name: str) -> str | None:
         if ".".join(parts[:end]) in GONE:
             return ".".join(parts[:end])
     return None
+
+
+def instead_in_a_dropin(era: str, name: str) -> str:
+    """What a program that an era's drop-in serves types instead of a name that it has not.
+
+    Args:
+      era: an element of `ERAS`.
+      name: dotted name below ``tf`` that :func:`gone_prefix` covers.
+    """
+    prefix = gone_prefix(name)
+    text = GONE_IN_A_DROPIN.get(prefix or "") or GONE[prefix or ""]
+    in_contrib = name == "contrib" or (name.startswith("contrib.") and lead(name).kind != "gone")
+    if era == "contrib" or not in_contrib:
+        return text
+    return (
+        "the era that has it: --era contrib, or from tpudist.contrib import tensorflow as tf; or "
+        + text
+    )
 
 
 def gone_today(name: str) -> str | None:

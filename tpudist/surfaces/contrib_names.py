@@ -174,8 +174,6 @@ LEADS = {
     "contrib.lite": "lite",
     "contrib.rnn.LSTMStateTuple": "nn.rnn_cell.LSTMStateTuple",
     "contrib.summary.all_summary_ops": "python.ops.summary_ops_v2.all_v2_summary_ops",
-    "contrib.tpu.repeat": "python.tpu.training_loop.repeat",
-    "contrib.tpu.while_loop": "python.tpu.training_loop.while_loop",
     "contrib.util.ops_used_by_graph_def":
         "python.framework.meta_graph.ops_used_by_graph_def",
     "contrib.util.stripped_op_list_for_graph":

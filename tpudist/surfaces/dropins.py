@@ -66,7 +66,25 @@ def _same(prefix: str, target: str, names: Iterable[str]) -> dict[str, str]:
     return {prefix + name: target + name for name in names}
 
 
+#: What the core's program and the host's exchange, and the loops of the core's program.
+_FEEDS = tuple(feed + end for feed in ("infeed_dequeue", "infeed_enqueue", "outfeed_dequeue",
+                                       "outfeed_enqueue") for end in ("", "_tuple"))
+_LOOPS = ("repeat", "while_loop")
+
+
+def _loops(tpu: str, ops: str) -> dict[str, str]:
+    """The names of a training loop without an Estimator, below the modules that have them."""
+    return {
+        **_below("tpudist.contrib.tpu", (tpu + "training_loop.",), _LOOPS),
+        **_below("tpudist.contrib.tpu", (tpu + "tpu_feed.",), ("InfeedQueue",)),
+        **_below("tpudist.contrib.tpu", (ops + "tpu_ops.",), ("cross_replica_sum", *_FEEDS)),
+    }
+
+
 _CONTRIB = {
+    **_loops("python.tpu.", "python.tpu.ops."),
+    **_loops("contrib.tpu.python.tpu.", "contrib.tpu.python.ops."),
+    **_below("tpudist.contrib.tpu", ("contrib.tpu.",), (*_LOOPS, *_FEEDS, "InfeedQueue")),
     "VariableAggregation": "tpudist.contrib.context:VariableAggregation",
     "contrib.cluster_resolver.TPUClusterResolver": _CONTRIB_RESOLVER,
     "contrib.cluster_resolver.python.training.tpu_cluster_resolver"
@@ -86,10 +104,6 @@ _CONTRIB = {
     ),
     "contrib.tpu.DeviceAssignment": "tpudist.core.system.placement:DeviceAssignment",
     "contrib.tpu.Topology": "tpudist.tfcompat.tpu:Topology",
-    "contrib.tpu.python.ops.tpu_ops.cross_replica_sum":
-        "tpudist.contrib.tpu:cross_replica_sum",
-    "python.tpu.ops.tpu_ops.cross_replica_sum":
-        "tpudist.contrib.tpu:cross_replica_sum",
     "python.tpu.tpu_function.get_tpu_context": "tpudist.core.computations.tpu_ops:get_tpu_context",
     "contrib.tpu.python.tpu.tpu_function.get_tpu_context":
         "tpudist.core.computations.tpu_ops:get_tpu_context",
@@ -160,7 +174,7 @@ _OF_CORES = {
     "python.tpu.tpu_function.get_tpu_context": "tpudist.core.computations.tpu_ops:get_tpu_context",
     "python.tpu.tpu_optimizer.CrossShardOptimizer":
         "tpudist.core.computations.cross_shard_optimizer:CrossShardOptimizer",
-    "python.tpu.ops.tpu_ops.cross_replica_sum": "tpudist.contrib.tpu:cross_replica_sum",
+    **_loops("python.tpu.", "python.tpu.ops."),
     "tpu.CrossShardOptimizer":
         "tpudist.core.computations.cross_shard_optimizer:CrossShardOptimizer",
     "tpu.cross_replica_sum": "tpudist.contrib.tpu:cross_replica_sum",

@@ -129,13 +129,22 @@ GONE = {
     "contrib.timeseries": "tfp.sts of tensorflow_probability",
     "contrib.tpu": "tf.compat.v1.tpu or tf.tpu; tpudist covers "
                    "initialize_system, shutdown_system, replicate, rewrite, shard, "
-                   "batch_parallel, cross_replica_sum, CrossShardOptimizer, keras_to_tpu_model "
-                   "and bfloat16_scope",
+                   "batch_parallel, repeat, while_loop, cross_replica_sum, InfeedQueue and what "
+                   "it feeds, CrossShardOptimizer, keras_to_tpu_model and bfloat16_scope",
     "contrib.tpu.InputPipelineConfig": _ESTIMATOR,
     "contrib.tpu.RunConfig": _ESTIMATOR,
     "contrib.tpu.TPUConfig": _ESTIMATOR,
     "contrib.tpu.TPUEstimator": _ESTIMATOR,
     "contrib.tpu.TPUEstimatorSpec": _ESTIMATOR,
+    **dict.fromkeys(
+        ["contrib.tpu.InfeedQueue"] + ["contrib.tpu." + feed + end for end in ("", "_tuple")
+                                       for feed in ("infeed_dequeue", "infeed_enqueue")],
+        "strategy.experimental_distribute_dataset(dataset), or a dataset of per-host batches "
+        "from strategy.experimental_distribute_datasets_from_function"),
+    **dict.fromkeys(
+        ["contrib.tpu." + feed + end for end in ("", "_tuple")
+         for feed in ("outfeed_dequeue", "outfeed_enqueue")],
+        "what the function that strategy.run runs returns"),
     "contrib.tpu.repeat": "strategy.run_steps_on_dataset(fn, iterator, n), or "
                           "tf.while_loop",
     "contrib.tpu.while_loop": "tf.while_loop",
@@ -155,6 +164,9 @@ GONE = {
     "data.experimental.bytes_produced_stats": _STATS,
     "data.experimental.filter_for_shard": "dataset.shard(num_shards, index)",
     "data.experimental.latency_stats": _STATS,
+    "estimator.tpu.experimental":
+        "tf.nn.embedding_lookup in the model function, and no embedding_config_spec: its tables "
+        "lie in the embedding hardware of a TPU, and a virtual TPU has none",
     "estimator": _ESTIMATOR + "; its package for TensorFlow 2.16 and newer: pip install --no-deps "
                  "tensorflow-estimator==2.15.0",
     "layers": _KERAS_2_LAYERS % "Dense, Conv2D, ...",
@@ -175,6 +187,13 @@ GONE = {
         "tf.compat.v1.mixed_precision.disable_mixed_precision_graph_rewrite",
     "train.experimental.enable_mixed_precision_graph_rewrite":
         "tf.compat.v1.mixed_precision.enable_mixed_precision_graph_rewrite",
+}
+
+#: What a drop-in says in place of `GONE`, whose advice is what its program does already.
+GONE_IN_A_DROPIN = {
+    "contrib": "copy the few lines you use, or TensorFlow 1.15, the last that has it",
+    "estimator": "an Estimator with a model function of your own, which runs on every release; or "
+                 "TensorFlow 2.15, the last with canned ones",
 }
 
 #: Last TensorFlow release with a whole module, for the message.

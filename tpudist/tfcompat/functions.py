@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import threading
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence, TypeVar
 
 import tensorflow as tf
@@ -32,6 +33,7 @@ if versions.AUTOGRAPH_HIDES_ERRORS:
 if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.core import ag_ctx
     from tensorflow.python.autograph.impl import api as autograph
+    from tensorflow.python.util import tf_stack
 
 if versions.CONCRETE_FUNCTION_HAS_MODULE:
     from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
@@ -165,6 +167,26 @@ def unconverted() -> Iterator[Any]:
             yield
     else:
         yield
+
+
+def source_lines() -> list[Any]:
+    """What TensorFlow knows in this thread of the lines that AutoGraph's files were made of."""
+    thread = threading.get_ident()
+    return list(tf_stack._source_mapper_stacks[thread]) if versions.RUN_CONVERTS else []
+
+
+@contextlib.contextmanager
+def source_lines_as(lines: list[Any]) -> Iterator[None]:
+    """Context manager: this thread knows what another one's :func:`source_lines` were."""
+    stacks: Any = tf_stack._source_mapper_stacks if versions.RUN_CONVERTS else {}
+    thread = threading.get_ident()
+    before, stacks[thread] = stacks.get(thread), list(lines)
+    try:
+        yield
+    finally:
+        stacks.pop(thread)
+        if before is not None:
+            stacks[thread] = before
 
 
 def current_device() -> Any:

@@ -25,8 +25,10 @@ if versions.TPU_IN_PYTHON:
         bfloat16,
         device_assignment,
         tpu,
+        tpu_feed,
         tpu_function,
         tpu_system_metadata,
+        training_loop,
     )
     from tensorflow.python.tpu.ops import tpu_ops
     from tensorflow.python.tpu.topology import Topology
@@ -38,8 +40,10 @@ else:
         bfloat16,
         device_assignment,
         tpu,
+        tpu_feed,
         tpu_function,
         tpu_system_metadata,
+        training_loop,
     )
     from tensorflow.contrib.tpu.python.tpu.topology import Topology
     from tensorflow.contrib.tpu.python.tpu.tpu_optimizer import CrossShardOptimizer
@@ -59,6 +63,7 @@ if not versions.WORKS_OUTSIDE_SCOPE:
 __all__ = ["CrossShardOptimizer", "TPUClusterResolver", "Topology"]
 
 DeviceAssignment = device_assignment.DeviceAssignment
+InfeedQueue = tpu_feed.InfeedQueue
 TPUExtended = tpu_strategy.TPUExtended
 assign_devices = device_assignment.device_assignment
 bfloat16_scope = bfloat16.bfloat16_scope
@@ -200,6 +205,16 @@ class Computations:
     rewrite = staticmethod(tpu.rewrite)
     shard = staticmethod(tpu.shard)
     cross_replica_sum = staticmethod(tpu_ops.cross_replica_sum)
+    infeed_dequeue = staticmethod(tpu_ops.infeed_dequeue)
+    infeed_dequeue_tuple = staticmethod(tpu_ops.infeed_dequeue_tuple)
+    infeed_enqueue = staticmethod(tpu_ops.infeed_enqueue)
+    infeed_enqueue_tuple = staticmethod(tpu_ops.infeed_enqueue_tuple)
+    outfeed_dequeue = staticmethod(tpu_ops.outfeed_dequeue)
+    outfeed_dequeue_tuple = staticmethod(tpu_ops.outfeed_dequeue_tuple)
+    outfeed_enqueue = staticmethod(tpu_ops.outfeed_enqueue)
+    outfeed_enqueue_tuple = staticmethod(tpu_ops.outfeed_enqueue_tuple)
+    repeat = staticmethod(training_loop.repeat)
+    while_loop = staticmethod(training_loop.while_loop)
 
 
 def shard(annotation: Any, tensor: Tensor, *arguments: Any, **options: Any) -> Any:

@@ -146,6 +146,9 @@ HAS_PUBLIC_STRATEGIES = _since("1.14")
 #: outputs, which run with it (1.14). Before, its outputs depend on the ops that must run.
 HAS_FUNCTION = _since("1.14")
 
+#: ``tf.numpy_function`` calls Python; ``tf.py_func`` before warns from here on (1.14).
+HAS_NUMPY_FUNCTION = _since("1.14")
+
 #: How functions are called is kept by the eager context, to be changed and restored (1.15).
 FUNCTION_OPTIONS_ARE_KEPT = _since("1.15")
 

@@ -118,6 +118,22 @@ def run_traced(loop: Loop, iterations: Any) -> Any:
         raise DatasetEndError(error) from error
 
 
+def run_while(step: Fn, start: Sequence[Tensor]) -> list[Tensor]:
+    """Runs `step` as long as the first of the values that it hands on holds.
+
+    Context: cross-replica; graph or ``tf.function``.
+
+    Args:
+      step: ``step(*values) -> list of as many tensors``: the values of the next step, traced
+        once. Its stateful ops run even if no value depends on them.
+      start: the values of the first step; the first is a boolean scalar.
+
+    Returns:
+      The values for which the first one is False.
+    """
+    return _Loop(step, carried=start).build_while(start)
+
+
 def run_once(step: Fn) -> Any:
     """Runs `step` once, as one computation; see :func:`run`.
 
@@ -184,29 +200,42 @@ class _EagerFunction:
 
 
 class _Loop:
-    """The loop around one traced step."""
+    """The loop around one traced step, which takes values like `carried` if there are any."""
 
-    def __init__(self, step: Fn, start: Any = None) -> None:
+    def __init__(self, step: Fn, start: Any = None, carried: Sequence[Tensor] = ()) -> None:
         self._structure = None
         self._start = start or (
             lambda structure: [zeros(tensor) for tensor in nests.flatten(structure)]
         )
-        self._graph = self._trace(step)
+        self._graph = self._trace(step, carried)
         self._function = functions.make(self._graph, noinline=False)
         self._captured = [outer for outer, _ in functions.captures(self._graph)]
 
-    def _trace(self, step: Fn) -> Any:
+    def _trace(self, step: Fn, carried: Sequence[Tensor]) -> Any:
         trace = function_graphs.LiftingTrace("step")
         with random_seeds.continued(trace.graph, trace.outer), trace.ordered() as order:
+            placeholders = [functions.placeholder_like(tensor) for tensor in carried]
             with graphs.learning_phase_known():
-                self._structure = step()
+                self._structure = step(*placeholders)
             flat = [
                 order.mark_as_return(tf.convert_to_tensor(leaf))
                 for leaf in nests.flatten(self._structure)
             ]
             end = order.mark_as_return(tf.constant(0))
         self._count = len(flat)
-        return trace.finish(flat or [end])
+        return trace.finish(flat or [end], placeholders)
+
+    def build_while(self, start: Sequence[Tensor]) -> list[Tensor]:
+        """Adds the loop of :func:`run_while` to the current graph."""
+
+        def body(*values: Tensor) -> list[Tensor]:
+            inputs = list(values) + self._captured
+            results = functions.call(self._function, inputs, self._graph.outputs)
+            with tf.control_dependencies([results[0].op]):
+                return [tf.identity(tensor) for tensor in results]
+
+        looped = tf.while_loop(lambda go, *unused: go, body, list(start), parallel_iterations=1)
+        return list(nests.flatten(looped))
 
     def build(self, iterations: Any) -> tuple[Any, ...]:
         """Adds the loop to the current graph."""

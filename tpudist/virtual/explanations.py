@@ -24,9 +24,11 @@ _PACKAGES = ("tensorflow", "keras", "tensorboard", "tf_keras", "tensorflow_core"
 _LIBRARIES = (
     os.path.join(machine.PACKAGE, ""),
     os.path.join(os.path.dirname(os.path.abspath(tf.__file__)), ""),
-    contextlib.__file__,
     *("-packages" + os.sep + name + os.sep for name in _PACKAGES),
 )
+
+#: Where Python's own modules are, and packages below them.
+_PYTHON = os.path.join(os.path.dirname(contextlib.__file__), "")
 
 #: The report where no step function was traced.
 NOTHING_TRACED = (
@@ -259,9 +261,15 @@ def place_in(frames: Sequence[Any]) -> str:
     """``file:line`` of the innermost of the calls `frames` that is the user's; ``?`` if none is."""
     for frame in reversed(frames):
         file, line = _file_and_line(frame)[:2]
-        if not (any(part in file for part in _LIBRARIES) or _AUTOGRAPH_FILE.search(file)):
+        of_python = file.startswith(_PYTHON) and "-packages" not in file
+        if not (of_python or any(part in file for part in _LIBRARIES) or _is_generated(file)):
             return "%s:%d" % (file, line)
     return "?"
+
+
+def _is_generated(file: str) -> bool:
+    """Whether AutoGraph wrote a file."""
+    return bool(_AUTOGRAPH_FILE.search(file))
 
 
 def _file_and_line(frame: Any) -> Any:
@@ -274,7 +282,7 @@ def name_of(function: Any, ops: Sequence[Operation]) -> str:
     inner = getattr(function, "__wrapped__", function)
     code = getattr(inner, "__code__", None)
     name = getattr(inner, "__name__", repr(inner))
-    if code and not _AUTOGRAPH_FILE.search(code.co_filename):
+    if code and not _is_generated(code.co_filename):
         return "%s (%s:%d)" % (name, code.co_filename, code.co_firstlineno)
     places = (place(op) for op in ops if op.type not in _NOT_COUNTED)
     return "%s (%s)" % (name, next((line for line in places if line != "?"), "?"))

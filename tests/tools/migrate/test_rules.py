@@ -80,7 +80,10 @@ def _key(row):
     """What the rule of a name of contrib is asked for."""
     # What 2.x has no successor of stays, and is said.
     if row.leads_to.startswith(("tpudist.estimator", "tpudist.core.keras.tpu_models")) or (
-        row.name == "contrib.tpu.keras_to_tpu_model"
+        row.name.startswith(
+            ("contrib.tpu.keras_to_tpu_model", "contrib.tpu.repeat", "contrib.tpu.while_loop")
+            + ("contrib.tpu.InfeedQueue", "contrib.tpu.infeed_", "contrib.tpu.outfeed_")
+        )
     ):
         return "tf", "contrib.*"
     owner, _, member = row.name.rpartition(".")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import tensorflow as tf
+
 from tpudist.core.backends.cluster import ClusterBackend, ClusterExtended
 from tpudist.core.backends.mirrored import DevicesExtended, MirroredBackend, MirroredExtended
 from tpudist.core.backends.native import NativeBackend
@@ -30,6 +32,14 @@ def backend_of(strategy: Strategy) -> Backend:
     if isinstance(strategy.extended, DevicesExtended):
         return MirroredBackend(strategy)
     return NativeBackend(strategy)
+
+
+def virtual_replica() -> Any:
+    """The current replica context if it is a virtual TPU's, else None."""
+    context = tf.distribute.get_replica_context()
+    if context is None or backend_of(context.strategy).system is None:
+        return None
+    return context
 
 
 def initialize(

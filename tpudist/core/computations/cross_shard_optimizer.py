@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import tensorflow as tf
 
-from tpudist.core.computations import virtual_computations
+from tpudist.core.backends import strategies
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, graphs, tpu
 from tpudist.virtual.trace import function_graphs
@@ -42,7 +42,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
         Returns:
           A list of (gradient, variable) pairs.
         """
-        context = virtual_computations.virtual_replica()
+        context = strategies.virtual_replica()
         if context is None:
             return super().compute_gradients(loss, var_list, **kwargs)
         return self._opt.compute_gradients(
@@ -72,7 +72,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
         Raises:
           ArgumentError: (a ValueError) several groups on a virtual TPU.
         """
-        context = virtual_computations.virtual_replica()
+        context = strategies.virtual_replica()
         if context is None:
             return super().apply_gradients(grads_and_vars, global_step, name)
         if self._group_assignment and len(self._group_assignment) > 1:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import collections
 import os
-from typing import Any
+from typing import Any, Sequence
 
 import tensorflow as tf
 
 from tpudist import machine
 from tpudist.core.backends import strategies
-from tpudist.core.computations.virtual_computations import VirtualComputations, virtual_replica
+from tpudist.core.computations.virtual_computations import VirtualComputations
 from tpudist.core.system import cluster
 from tpudist.tfcompat import tpu
+from tpudist.virtual import feeds
 from tpudist.virtual import system as virtual_system
 
 _last_system = None
@@ -29,8 +30,6 @@ class RememberedResolver(cluster.TPUClusterResolver):
 
     def __init__(self, tpu: Any = None, *args: Any) -> None:
         global _last_system
-        if isinstance(tpu, (list, tuple)) and len(tpu) == 1:
-            tpu = tpu[0]
         super().__init__(tpu, *args)
         _last_system = cluster.system_of(self)
 
@@ -55,11 +54,50 @@ def _operation(name: str) -> Any:
 
 batch_parallel = _operation("batch_parallel")
 cross_replica_sum = _operation("cross_replica_sum")
+infeed_dequeue = _operation("infeed_dequeue")
+infeed_dequeue_tuple = _operation("infeed_dequeue_tuple")
+infeed_enqueue = _operation("infeed_enqueue")
+infeed_enqueue_tuple = _operation("infeed_enqueue_tuple")
 initialize_system = _operation("initialize_system")
+outfeed_dequeue = _operation("outfeed_dequeue")
+outfeed_dequeue_tuple = _operation("outfeed_dequeue_tuple")
+outfeed_enqueue = _operation("outfeed_enqueue")
+outfeed_enqueue_tuple = _operation("outfeed_enqueue_tuple")
+repeat = _operation("repeat")
 replicate = _operation("replicate")
 rewrite = _operation("rewrite")
 shard = _operation("shard")
 shutdown_system = _operation("shutdown_system")
+while_loop = _operation("while_loop")
+
+
+class InfeedQueue(tpu.InfeedQueue):
+    """TensorFlow's queue, which also sends to the cores of a virtual TPU."""
+
+    def generate_dequeue_op(self, tpu_device: int = 0) -> Any:
+        """Takes what the replica's core was sent, a list of tensors.
+
+        Context: replica, or a computation.
+        """
+        if strategies.virtual_replica() is None:
+            return super().generate_dequeue_op(tpu_device)
+        self.freeze()
+        policies = zip(self.tuple_shapes, self.sharding_policies)
+        shapes = [policy.get_sharded_shape(shape) for shape, policy in policies]
+        return infeed_dequeue_tuple(self.tuple_types, shapes, None)
+
+    def _generate_enqueue_op(
+        self,
+        inputs: Sequence[Any],
+        name_prefix: str,
+        index: int,
+        device: str | None = None,
+        tpu_ordinal: int = -1,
+    ) -> Any:
+        where = _here()
+        if where is tpu.Computations:
+            return super()._generate_enqueue_op(inputs, name_prefix, index, device, tpu_ordinal)
+        return feeds.INFEED.enqueue([where.core(tpu_ordinal, device, index)], [inputs])
 
 
 def get_tpu_context() -> Any:
@@ -76,7 +114,7 @@ def get_tpu_context() -> Any:
 
     Reference: tensorflow/python/tpu/tpu_function.py, r1.15.
     """
-    replica = virtual_replica()
+    replica = strategies.virtual_replica()
     return tpu.get_tpu_context() if replica is None else TpuContext(replica.num_replicas_in_sync)
 
 

@@ -12,9 +12,10 @@ import tensorflow as tf
 from tpudist.core import contexts
 from tpudist.core.backends import strategies
 from tpudist.core.base_classes import TPUStrategyBaseV1
+from tpudist.core.computations import feeds, training_loops
 from tpudist.core.system import cluster, placement
 from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError
-from tpudist.tfcompat import distributed, functions, nests
+from tpudist.tfcompat import distributed, functions, nests, tpu
 from tpudist.virtual import device_loop
 from tpudist.virtual.replicas import program
 from tpudist.virtual.trace import collectives
@@ -34,15 +35,7 @@ class _Cores(TPUStrategyBaseV1):
         strategies.initialize(self, resolver, num_cores=count)
 
 
-def virtual_replica() -> Any:
-    """The current replica context if it is a virtual TPU's, else None."""
-    context = tf.distribute.get_replica_context()
-    if context is None or strategies.backend_of(context.strategy).system is None:
-        return None
-    return context
-
-
-class VirtualComputations:
+class VirtualComputations(training_loops.Loops, feeds.Feeds):
     """The operations of :mod:`tpudist.contrib.tpu`, which documents each, on a virtual TPU.
 
     Args:
@@ -62,7 +55,7 @@ class VirtualComputations:
 
     def cross_replica_sum(self, x: Any, group_assignment: Any) -> Any:
         """`x` summed over the replicas, or over those of its group."""
-        context = virtual_replica()
+        context = strategies.virtual_replica()
         if context is None:
             raise ContextError(
                 "cross_replica_sum(%r) was called outside of a replica" % (x,),
@@ -101,7 +94,9 @@ class VirtualComputations:
         """Runs `computation` once for each list of inputs."""
         inputs = [list(row) for row in inputs] if inputs else [[]]
         _check(inputs, infeed_queue, device_assignment)
-        return _run(_strategy_of(len(inputs)), computation, inputs)
+        if infeed_queue is not None:
+            infeed_queue.set_number_of_shards(len(inputs))
+        return _run(_strategy_of(len(inputs)), computation, inputs, infeed_queue)
 
     def rewrite(
         self,
@@ -171,11 +166,11 @@ def _check(inputs: Any, infeed_queue: Any, device_assignment: Any) -> None:
             "every replica runs the same computation",
             "lists of one length, one per replica",
         )
-    if infeed_queue is not None:
-        raise ArgumentError(
+    if infeed_queue is not None and not isinstance(infeed_queue, tpu.InfeedQueue):
+        raise ArgumentTypeError(
             "infeed_queue=%r" % (infeed_queue,),
-            "a virtual TPU has no infeed",
-            "inputs=[[...], ...]",
+            "each replica takes its input from it",
+            "tf.contrib.tpu.InfeedQueue(number_of_tuple_elements)",
         )
     if device_assignment is not None and (device_assignment.num_replicas != len(inputs)):
         raise ArgumentError(
@@ -193,13 +188,13 @@ def _strategy_of(count: int) -> Any:
         if count not in _strategies:
             _strategies[count] = _Cores(count)
         return _strategies[count]
-    if virtual_replica() is not None or (current.num_replicas_in_sync != count):
+    if strategies.virtual_replica() is not None or (current.num_replicas_in_sync != count):
         raise ContextError(
             "a computation of %d replicas was started in %s of a strategy of "
             "%d"
             % (
                 count,
-                "a replica" if virtual_replica() else "the scope",
+                "a replica" if strategies.virtual_replica() else "the scope",
                 current.num_replicas_in_sync,
             ),
             "it runs on the strategy's replicas, which share its variables",
@@ -208,9 +203,10 @@ def _strategy_of(count: int) -> Any:
     return current
 
 
-def _run(strategy: Strategy, computation: Fn, inputs: Any) -> Any:
+def _run(strategy: Strategy, computation: Fn, inputs: Any, infeed_queue: Any) -> Any:
     def replica(*args: Any) -> Any:
-        return _tensors(computation(*args))
+        fed = [] if infeed_queue is None else list(infeed_queue.generate_dequeue_op())
+        return _tensors(computation(*(list(args) + fed)))
 
     def step() -> Any:
         columns = [

@@ -37,12 +37,39 @@ _AGAIN = (
 )
 
 
+def _one(tpu: Any) -> str | None:
+    """The name of one TPU, as a resolver takes it: a string, or a list of one.
+
+    Raises:
+      ArgumentTypeError: (a TypeError) it is no name.
+      TPUNameError: (a ValueError) it names several TPUs.
+    """
+    if isinstance(tpu, bytes):
+        tpu = tpu.decode()
+    if isinstance(tpu, (list, tuple)) and len(tpu) > 1:
+        raise TPUNameError(
+            "tpu=%r" % (tpu,),
+            "a strategy runs on one TPU, and these are %d" % len(tpu),
+            "tpu=%r; several hosts of one TPU have one name" % (tpu[0],),
+        )
+    name = tpu[0] if isinstance(tpu, (list, tuple)) and tpu else tpu or None
+    if name is not None and not isinstance(name, str):
+        raise ArgumentTypeError(
+            "tpu=%r" % (tpu,),
+            "it is the name of a TPU",
+            "tpu='virtual:%d', with so many cores" % name
+            if type(name) is int and name > 0
+            else "tpu='my-tpu', or tpu='virtual:8' where there is no TPU",
+        )
+    return name
+
+
 class TPUClusterResolver(native.TPUClusterResolver):
     """Finds a TPU by name; a virtual TPU if the name asks for one."""
 
     def __init__(
         self,
-        tpu: str | None = None,
+        tpu: str | list[str] | tuple[str, ...] | None = None,
         zone: str | None = None,
         project: str | None = None,
         job_name: str = "worker",
@@ -52,7 +79,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
         """Finds a TPU by name; a virtual TPU if the name asks for one.
 
         Args:
-          tpu: a TPU's name, its ``grpc://`` address, ``"local"``, or a virtual
+          tpu: a TPU's name (or a list of one), its ``grpc://`` address, ``"local"``, or a virtual
             TPU: ``"virtual"``, ``"virtual:8"``, ``"virtual:v3-32"``; or devices
             of this machine as cores: ``"gpus"``, ``"gpus:4"``, ``"cpus:8"``; or those of each
             worker of a cluster: ``"cluster"``, ``"cluster:gpus:4"``, ``"cluster:virtual:8"``. The
@@ -61,10 +88,12 @@ class TPUClusterResolver(native.TPUClusterResolver):
             a virtual TPU.
 
         Raises:
-          TPUNameError: no TPU is named, or there cannot be one of that name.
+          TPUNameError: no TPU is named, several are, or there cannot be one of that name.
+          ArgumentTypeError: (a TypeError) `tpu` is no name.
           TPUAccessError: Google's services cannot be asked for it.
         """
-        name = os.environ.get(machine.TPU) or tpu
+        given = _one(tpu)
+        name = os.environ.get(machine.TPU) or given
         self._system = None
         if virtual_system.is_virtual(name):
             self._system = described(name)

@@ -5,9 +5,11 @@ Reference: tf.device, tf.compat.v1.Session and tf.config.list_logical_devices.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from typing import Any, Iterable
+import threading
+from typing import Any, Iterable, Iterator
 
 import tensorflow as tf
 
@@ -43,11 +45,32 @@ def device(device_name: Any) -> Any:
     if hasattr(device_name, "to_string"):
         device_name = device_name.to_string()
     system = virtual() if isinstance(device_name, str) and _WORKER.search(device_name) else None
-    if system is not None:
-        # A worker of a cluster has another name, and is meant where none is said.
-        job, part = ("", "") if system.is_cluster else ("/job:localhost", r"/\1:0")
-        device_name = _TASK.sub(part, _WORKER.sub(job, device_name))
-    return tf.compat.v1.device(device_name)
+    if system is None:
+        return tf.compat.v1.device(device_name)
+    # A worker of a cluster has another name, and is meant where none is said.
+    job, part = ("", "") if system.is_cluster else ("/job:localhost", r"/\1:0")
+    here = _TASK.sub(part, _WORKER.sub(job, device_name))
+    return _named(device_name, tf.compat.v1.device(here))
+
+
+#: Of each thread, the names of the workers that the `device` blocks around the current code name.
+_names = threading.local()
+
+
+@contextlib.contextmanager
+def _named(name: str, placed: Any) -> Iterator[None]:
+    """Context manager: `placed`, in which `named_worker` returns `name`."""
+    before, _names.last = named_worker(), name
+    try:
+        with placed:
+            yield
+    finally:
+        _names.last = before
+
+
+def named_worker() -> str:
+    """The innermost device string that names a worker of a virtual TPU; "" where none does."""
+    return getattr(_names, "last", "")
 
 
 class _AnySession(type):

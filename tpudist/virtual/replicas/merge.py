@@ -292,6 +292,20 @@ def refusal(place: Any) -> Any:
     )
 
 
+def parts_around(graph: Graph, tensor: Tensor) -> Any:
+    """Each replica's own of a tensor of theirs, for replicas that a merge around `graph` starts.
+
+    Returns:
+      A tensor for each replica; None if it is no tensor of such a replica trace.
+    """
+    while isinstance(graph, functions.FuncGraph):
+        trace = getattr(graph, "_tpudist_trace", None)
+        if isinstance(trace, Merge) and trace._is_inside(tensor):
+            return distributed.components(trace._enter_leaf(tensor))
+        graph = graph.outer_graph
+    return None
+
+
 def note_update(variable: Variable) -> None:
     """Records that `variable` is updated as one value for all replicas."""
     trace = function_graphs.current()

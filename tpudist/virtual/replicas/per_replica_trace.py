@@ -40,12 +40,14 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
     arguments.check_lengths(extended, (args, kwargs))
     if functions.in_function():
         fn = functions.convert(fn)
-    names = _Names()
+    names, lines = _Names(), functions.source_lines()
 
     def on_the_device(*replica_args: Any, **replica_kwargs: Any) -> Any:
-        with _label(extended), extended.place(), _replica(extended), names.of_a_replica():
-            current = tf.distribute.get_replica_context()
-            result = distributed.with_whole_variables(current, fn(*replica_args, **replica_kwargs))
+        with functions.source_lines_as(lines), _label(extended), extended.place():
+            with _replica(extended), names.of_a_replica():
+                current = tf.distribute.get_replica_context()
+                result = fn(*replica_args, **replica_kwargs)
+                result = distributed.with_whole_variables(current, result)
         distributed.end_before_joining()
         return result
 
@@ -141,6 +143,7 @@ class Replica(distributed.MirroredReplicaContext):
     def __init__(self, strategy: Strategy, replica_id: int) -> None:
         super().__init__(strategy, replica_id)
         self._flow = functions.control_flow_context()
+        self._graph = tf.compat.v1.get_default_graph()
 
     def experimental_logical_device(self, logical_device_id: int) -> Any:
         """See `VirtualExtended`."""
@@ -153,6 +156,7 @@ class Replica(distributed.MirroredReplicaContext):
         args, kwargs = distributed.with_whole_variables(self, (tuple(args), kwargs))
         if functions.control_flow_context() is not self._flow:
             raise merge.refusal("a branch or loop")
+        merge.check_place(self._graph)
 
         @functions.library
         def meet(*merge_args: Any, **merge_kwargs: Any) -> Any:

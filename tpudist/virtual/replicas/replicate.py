@@ -84,6 +84,8 @@ def _reason_for_per_replica_trace(extended: Extended, fn: Fn, args: Args, kwargs
     """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
     if not functions.in_function():
         return "a graph outside of run_steps_on_dataset: Python and Sessions have its tensors"
+    if any(map(_is_of_functions, nests.flatten((args, kwargs)))):
+        return "the replicas' arguments are functions, each of a replica that was traced alone"
     if not versions.TRACES_AS_FIRST:
         return "TensorFlow before 1.14 traces once per replica"
     if not versions.TRACE_ONCE and not extended.builds_steps:
@@ -93,6 +95,11 @@ def _reason_for_per_replica_trace(extended: Extended, fn: Fn, args: Args, kwargs
     if not versions.TRACE_ONCE and tf.compat.v1.get_default_graph().seed is not None:
         return "the graph has a seed, and TensorFlow numbers a random op by the ops before it"
     return python_ids.reason(fn, (args, kwargs))
+
+
+def _is_of_functions(leaf: Any) -> bool:
+    """Whether a leaf is a per-replica value of Python functions."""
+    return distributed.is_distributed(leaf) and callable(distributed.components(leaf)[0])
 
 
 def call_in_function(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import reductions, vectorize
 from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.replicas import merge as merges
 from tpudist.virtual.trace import dependencies, segments
 from tpudist.virtual.variables import storage, stored_once
 
@@ -67,6 +68,9 @@ class _Calls:
             self._batched_values[placeholder] = self._captured(external, placeholder)
 
     def _captured(self, external: Any, placeholder: Any) -> Any:
+        parts = merges.parts_around(self._program.outer, external)
+        if parts is not None:
+            return vectorize.from_replicas(parts, placeholder)
         variable = storage.per_replica_variable(external)
         if variable is None:
             stored_once.assume_equal(stored_once.of_handle(external))

@@ -11,6 +11,7 @@ Nothing is told of what native TPUs do not run on the TPU:
 * ops of optional values, by which a branch hands its gradient what it needs, both branches the
   same: for XLA, TensorFlow makes zeros instead (``_make_intermediates_match_xla`` of
   tensorflow/python/ops/cond_v2.py).
+* what waits for the infeed or outfeed of a virtual TPU: a TPU's are ops.
 * ops that a TPU drops: ``Assert``, whose XLA kernel does nothing, and those of TensorFlow 1's
   summaries and ``tf.Print`` (``_UNSUPPORTED_OPS`` of the same file: a warning, no error).
 * from 2.4 on, if the program has set soft device placement, every op without a kernel: the host
@@ -142,7 +143,7 @@ class _Finder:
                     found += [(op, each) for each in inside]
         needed = _needed(ops, results) if found else ()
         for op, refused in found:
-            if op in needed and not _is_outside(op) and not _is_an_assertion_in_a_graph(op):
+            if op in needed and not _is_elsewhere(op):
                 yield refused
 
     def _reason(self, op: Operation) -> tuple[str, str] | None:
@@ -223,9 +224,13 @@ def _needed(ops: Sequence[Operation], results: Iterable[Tensor]) -> set[Any]:
     return needed
 
 
-def _is_outside(op: Operation) -> bool:
-    """Whether an op was built in ``tpu.outside_compilation``."""
-    return any(name.startswith("outside_compilation") for name in graphs.callers(op))
+def _is_elsewhere(op: Operation) -> bool:
+    """Whether a TPU has something else, or nothing, in the place of an op."""
+    return (
+        any(name.startswith("outside_compilation") for name in graphs.callers(op))
+        or graphs.is_made_in(op, "tpudist/virtual/feeds.py")
+        or _is_an_assertion_in_a_graph(op)
+    )
 
 
 def _is_an_assertion_in_a_graph(op: Operation) -> bool:

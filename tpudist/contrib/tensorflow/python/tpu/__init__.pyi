@@ -6,7 +6,9 @@ from tpudist.contrib.tensorflow.python.tpu import ops as ops
 from tpudist.contrib.tensorflow.python.tpu import tpu as tpu
 from tpudist.contrib.tensorflow.python.tpu import tpu_config as tpu_config
 from tpudist.contrib.tensorflow.python.tpu import tpu_estimator as tpu_estimator
+from tpudist.contrib.tensorflow.python.tpu import tpu_feed as tpu_feed
 from tpudist.contrib.tensorflow.python.tpu import tpu_function as tpu_function
 from tpudist.contrib.tensorflow.python.tpu import tpu_strategy_util as tpu_strategy_util
+from tpudist.contrib.tensorflow.python.tpu import training_loop as training_loop
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.
