@@ -141,10 +141,10 @@ def _functions(error: BaseException) -> Iterator[tuple[str, str]]:
 
 
 def _is_of_a_generator(error: BaseException) -> bool:
-    """Whether Keras failed as it asked what is no dataset for its number of steps."""
+    """Whether Keras failed since it was given what is no dataset and has no arrays."""
+    asserting = ("_distribution_standardize_user_data", "infer_steps_for_dataset")
     return isinstance(error, AssertionError) and any(
-        "keras" in module and name == "infer_steps_for_dataset"
-        for module, name in _functions(error)
+        "keras" in module and name in asserting for module, name in _functions(error)
     )
 
 
