@@ -258,9 +258,10 @@ def make_dataset_iterator(
 
     With `whole_for_keras`, see :mod:`tpudist.core.keras.whole_batches`.
     """
-    if whole_for_keras and whole_batches.are_whole(strategy, dataset):
-        return backend_of(strategy).make_iterator_of_replicas(dataset)
-    return backend_of(strategy).make_dataset_iterator(dataset)
+    backend, whole = backend_of(strategy), False
+    if whole_for_keras:
+        dataset, whole = whole_batches.of_keras(strategy, dataset, backend.system is not None)
+    return (backend.make_iterator_of_replicas if whole else backend.make_dataset_iterator)(dataset)
 
 
 def make_input_fn_iterator(

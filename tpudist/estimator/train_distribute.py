@@ -47,6 +47,8 @@ class Estimator(_Estimator):
         params, warm_start_from.
     """
 
+    _mode = "infer"  # what is running
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._strategies = {mode: self._own_strategy(mode) for mode in ("train", "eval")}
@@ -64,6 +66,26 @@ class Estimator(_Estimator):
 
     def _strategy(self, mode: str) -> Strategy:
         return getattr(self, "_strategies", {}).get(mode)
+
+    @functools.wraps(_Estimator.train)
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        """Trains, with the strategy for training if there is one."""
+        with self._mode_set("train"):
+            return super().train(*args, **kwargs)
+
+    @functools.wraps(_Estimator.evaluate)
+    def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+        """Evaluates, with the strategy for evaluation if there is one."""
+        with self._mode_set("eval"):
+            return super().evaluate(*args, **kwargs)
+
+    @contextlib.contextmanager
+    def _mode_set(self, mode: str) -> Iterator[None]:
+        before, self._mode = self._mode, mode
+        try:
+            yield
+        finally:
+            self._mode = before
 
     # Overrides: the base class calls them.
 
@@ -96,7 +118,7 @@ class Estimator(_Estimator):
         return make_iterator
 
     def _create_global_step(self, graph: Graph) -> Variable:
-        strategy = self._strategies["train"] or self._strategies["eval"]
+        strategy = self._strategy(self._mode)
         if strategy is None:
             return super()._create_global_step(graph)
         with graph.as_default(), strategy.scope():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Iterator
 
 from tpudist import machine
 from tpudist.errors import PerReplicaUseError, ScriptError
@@ -59,6 +60,33 @@ _SAID = {
         "with one, the rows of each replica's value are reduced too, and there is no default",
         "strategy.reduce(tf.distribute.ReduceOp.SUM, value, axis=None), the sum over the replicas",
     ),
+    re.compile(
+        "`sample_weight` is (currently )?not supported .*(TPUStrategy|Strategy)"
+    ): ScriptError(
+        "sample_weight of a model under a TPUStrategy",
+        "Keras takes none in a graph under a strategy: plain TensorFlow fails too",
+        "tf.contrib.tpu.keras_to_tpu_model, or a loss that weighs",
+    ),
+    re.compile("`batch` `map_and_batch` need to be the last operations"): ScriptError(
+        "predict of a dataset whose last step is not batch(ROWS)",
+        "Keras pads the last batch under a TPUStrategy, and reads there how many rows one has",
+        "dataset....batch(ROWS), or batch(ROWS, drop_remainder=True) anywhere",
+    ),
+    re.compile(
+        r"Number of samples \d+ is less than samples required|"
+        r"number of samples \d+ is not divisible by"
+    ): ScriptError(
+        "arrays whose rows are not those of so many steps",
+        "Keras of TensorFlow 1 takes whole batches under a strategy: plain TensorFlow fails too",
+        "a batch_size that divides the number of rows, and no steps; or a tf.data.Dataset",
+    ),
+    re.compile("does not support pure eager execution"): ScriptError(
+        "strategy.run of a plain function in eager mode; Keras does so itself to build a "
+        "subclassed model of a generator's first batch",
+        "a TPU runs compiled programs only",
+        "@tf.function around the step; for Keras a tf.data.Dataset, or the model called once on "
+        "a batch before",
+    ),
     re.compile("Shapes must be equal rank.*AddN.*Regularizer", re.DOTALL): ScriptError(
         "compiled_loss(..., regularization_losses=...) of a loss with Reduction.NONE",
         "Keras adds a loss for each row and the scalars of the regularizers: plain Keras fails too",
@@ -84,6 +112,13 @@ def explained(error: BaseException) -> ScriptError | None:
             "model.load_weights(PATH) of a model that was compiled before; it takes the file of a "
             "whole model",
         )
+    if _is_of_a_generator(error):
+        return ScriptError(
+            "a generator for a model under a strategy",
+            "Keras of TensorFlow 1 takes arrays and datasets there: plain TensorFlow fails too",
+            "tf.data.Dataset.from_generator(...) with known shapes, arrays, or "
+            "tf.contrib.tpu.keras_to_tpu_model",
+        )
     for said, told in _SAID.items():
         if said.search(str(error)):
             return told
@@ -106,15 +141,28 @@ def explained(error: BaseException) -> ScriptError | None:
     )
 
 
+def _functions(error: BaseException) -> Iterator[tuple[str, str]]:
+    """Yields (module, function) of each call that an exception has come through."""
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace.tb_frame.f_globals.get("__name__", ""), trace.tb_frame.f_code.co_name
+        trace = trace.tb_next
+
+
+def _is_of_a_generator(error: BaseException) -> bool:
+    """Whether Keras failed since it was given what is no dataset and has no arrays."""
+    asserting = ("_distribution_standardize_user_data", "infer_steps_for_dataset")
+    return isinstance(error, AssertionError) and any(
+        "keras" in module and name in asserting for module, name in _functions(error)
+    )
+
+
 def _is_of_another_session(error: BaseException) -> bool:
     """Whether Keras failed since its new session lacks variables, or in ``load_model``."""
     names = set()
-    trace = error.__traceback__
-    while trace is not None:
-        if "keras" in trace.tb_frame.f_globals.get("__name__", ""):
-            names.add(trace.tb_frame.f_globals["__name__"].rpartition(".")[2])
-            names.add(trace.tb_frame.f_code.co_name)
-        trace = trace.tb_next
+    for module, name in _functions(error):
+        if "keras" in module:
+            names |= {module.rpartition(".")[2], name}
     if "load_model" in names:
         return "`handle` is not available" in str(error)
     if not names & {"training_distributed", "training_distributed_v1"}:

@@ -108,6 +108,9 @@ WRITTEN = {
     **_names("contrib.training", "hyperparameters", "HParams parse_values"),
     **_names("contrib.learn", "hyperparameters", "ModeKeys"),
     **_names("contrib.learn.monitors", "monitors", "replace_monitors_with_hooks"),
+    **_names("contrib.estimator", "early_stopping",
+             """make_early_stopping_hook read_eval_metrics stop_if_higher_hook
+             stop_if_lower_hook stop_if_no_decrease_hook stop_if_no_increase_hook"""),
     **_names("contrib.data", "datasets",
              "batch_and_drop_remainder padded_batch_and_drop_remainder sliding_window_batch"),
     **_names("contrib.opt", "optimizers",

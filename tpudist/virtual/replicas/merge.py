@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import Args, Fn, Kwargs, Program
 
 
+#: The module of ``tf.metrics``, which computes with the one tensor that a merge before has given.
+_METRICS = "metrics_impl"
+
+
 class Merge(function_graphs.Trace):
     """The merge function of one ``merge_call``, traced into its own graph.
 
@@ -65,7 +69,8 @@ class Merge(function_graphs.Trace):
         with self.ordered(), self.program.extended.place(), distributed.cross_replica(
             self._strategy
         ):
-            args, kwargs = self._enter((args, kwargs))
+            keeps = getattr(merge_fn, "__module__", "").endswith(_METRICS)
+            args, kwargs = self._enter((args, kwargs), keeps)
             self.position = len(self.program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
         self.used_as_one = list(filter(stored_once.is_stored_once, self._variables()))
@@ -78,12 +83,14 @@ class Merge(function_graphs.Trace):
 
     # Values that enter the merge.
 
-    def _enter(self, structure: Any) -> Any:
-        return nests.map_structure(self._enter_leaf, structure)
+    def _enter(self, structure: Any, keeps_merged: bool) -> Any:
+        return nests.map_structure(lambda leaf: self._enter_leaf(leaf, keeps_merged), structure)
 
-    def _enter_leaf(self, leaf: Any) -> Any:
+    def _enter_leaf(self, leaf: Any, keeps_merged: bool) -> Any:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
+        if keeps_merged and self.program.is_merged(leaf):
+            return self._input(leaf, 0)
         inside = self._inside(reductions.of_tensors(leaf))
         flat = distributed.flatten(inside)
         is_uniform = self.program.uniformity.holds(inside)

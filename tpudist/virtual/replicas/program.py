@@ -210,6 +210,14 @@ class Program(function_graphs.Trace):
         self.merges.append(merge_)
         return merge_.run(merge_fn, args, kwargs)
 
+    def is_merged(self, tensor: Any) -> bool:
+        """Whether a tensor is the one value that a merge has given all replicas."""
+        return any(
+            placeholder is tensor and len(tensors) == 1
+            for merge_ in self.merges
+            for placeholder, tensors in merge_.results
+        )
+
 
 def _id_of_any_replica() -> Any:
     """The tensor that is the replica's id in a trace.

@@ -175,6 +175,16 @@ else:
 class SyncOnRead(other_strategies.SharedOnSlice, distributed.SyncOnReadVariable):
     """A sync-on-read variable as the installed TensorFlow has it: one value per core."""
 
+    def assign_add(self, *args: Any, **kwargs: Any) -> Any:
+        """Adds to the replica's value; in a step of Estimator a tensor, as on a TPU.
+
+        Estimator asks of which graph the update of a metric is.
+        """
+        added = super().assign_add(*args, **kwargs)
+        if self._own_strategy.extended.runs_as_session and distributed.is_assignment(added):
+            return added.read_value()
+        return added
+
 
 class SetAnywhere(SyncOnRead):
     """A sync-on-read variable that cross-replica code may add to, and any code may assign.

@@ -1,0 +1,77 @@
+"""The early stopping hooks of ``tf.contrib.estimator``, as TensorFlow 1.14 had them."""
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+
+from tpudist import errors, estimator  # noqa: E402
+from tpudist.contrib import tensorflow as contrib  # noqa: E402
+
+tf1 = tf.compat.v1
+EVERY_STEP = dict(run_every_secs=None, run_every_steps=1)
+
+
+def model_fn(features, labels, mode):
+    """The metric is |step - 6| of the global step: it sinks, and then it grows."""
+    step = tf.cast(tf1.train.get_or_create_global_step(), tf.float32)
+    weight = tf1.get_variable("w", [], initializer=tf1.zeros_initializer())
+    loss = tf.reduce_mean(features) * weight
+    train_op = tf1.assign_add(tf1.train.get_global_step(), 1)
+    metric = tf1.metrics.mean(tf.abs(step - 6.0))
+    return estimator.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, eval_metric_ops={"far": metric}
+    )
+
+
+def input_fn():
+    rows = np.ones([4, 1], np.float32)
+    return tf.data.Dataset.from_tensor_slices((rows, rows)).repeat().batch(2)
+
+
+#: {hook: (further arguments, the step at which it stops a training evaluated every two steps)}
+CASES = {
+    "stop_if_lower_hook": ((3.0,), 4),  # 2 at step 4
+    "stop_if_higher_hook": ((3.0,), 2),  # 4 at step 2
+    "stop_if_no_decrease_hook": ((4,), 10),  # the least is at step 6
+    "stop_if_no_increase_hook": ((4,), 6),  # the most is at step 2
+}
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_stops_where_the_metric_says(tmp_path, name):
+    further, expected = CASES[name]
+    config = estimator.RunConfig(model_dir=str(tmp_path))
+    est = estimator.Estimator(model_fn, config=config)
+    hook = getattr(contrib.contrib.estimator, name)(est, "far", *further, **EVERY_STEP)
+    last = 0
+    for until in range(2, 16, 2):
+        est.train(input_fn, max_steps=until, hooks=[hook])
+        step = int(est.get_variable_value("global_step"))
+        if step < until:  # It stopped after the first step beyond the evaluation.
+            break
+        last = step
+        est.evaluate(input_fn, steps=1)
+    assert last == expected
+
+
+def make(**keywords):
+    est = estimator.Estimator(model_fn)
+    arguments = dict(estimator=est, should_stop_fn=lambda: True, **EVERY_STEP)
+    arguments.update(keywords)
+    return contrib.contrib.estimator.make_early_stopping_hook(**arguments)
+
+
+@pytest.mark.parametrize(
+    "keywords, error",
+    [
+        ({"estimator": 3}, TypeError),
+        ({"should_stop_fn": 3}, TypeError),
+        ({"run_every_secs": 1}, ValueError),
+        ({"run_every_steps": None}, ValueError),
+    ],
+)
+def test_misuses(keywords, error):
+    with pytest.raises(error) as raised:
+        make(**keywords)
+    assert isinstance(raised.value, errors.TpudistError)
