@@ -1,4 +1,4 @@
-"""Where each name of ``tf.contrib`` leads: the answer of the drop-ins, the codemod and the doctor.
+"""The table of where each name of ``tf.contrib`` leads, for drop-ins, migrate and doctor.
 
 `lead` reads the tables here, without TensorFlow: what TensorFlow moved (`MOVED`) or has under
 another meaning or privately (`LEADS`), what tpudist wrote again (`WRITTEN`), and which packages

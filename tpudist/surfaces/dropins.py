@@ -1,4 +1,4 @@
-"""Where each era's drop-in namespace finds the names that tpudist answers for.
+"""The table of names that tpudist defines in each era's drop-in namespace.
 
 Keys are dotted names below ``tf`` (also below ``tf.compat.v1`` and
 ``tf.compat.v2``), values are ``module:attribute``. ``tensorflow:`` targets are

@@ -1,4 +1,4 @@
-"""What a name of one era is called in the next.
+"""The table of what names of one era are called in the next.
 
 Keys are eras (and "latest", plain TensorFlow of today), values what became of
 the names of the era before. The codemod reads it; so that the step from

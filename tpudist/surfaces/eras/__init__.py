@@ -1,4 +1,4 @@
-"""Which era was a file or a program written for? The one engine that tells.
+"""Finds the era that a file or a program was written for.
 
 `tpudist run`, `tpudist compile` and `tpudist migrate` ask it. It reads source
 and the table of names (`tpudist.surfaces`), runs nothing, imports no TensorFlow.

@@ -85,7 +85,7 @@ def _is_used(clue: Evidence) -> bool:
 
 
 def _may_run(clue: Evidence, is_later: bool) -> bool:
-    """Whether a name of TensorFlow 1 tells, in a program that has or has not names of later eras.
+    """Whether a name of TensorFlow 1 counts, in a program that has names of later eras or none.
 
     Not where such a program first asks if there is the name, nor where a helper keeps it.
     """

@@ -1,4 +1,4 @@
-"""The names in files that tell an era, or that they build a graph."""
+"""Collects the names in a file that are evidence of an era, or of a graph."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OF_SCRIPT, CALLED, ASIDE, UNCALLED = range(4)
 
 
 class Evidence(NamedTuple):
-    """A name that tells an era.
+    """A name that is evidence of an era.
 
     Args:
       name: as in the source, with the ``tf`` it was imported by.
@@ -223,7 +223,7 @@ class _Uses:
 
 
 class _Names(_Uses):
-    """Collects all names of TensorFlow's, whatever they tell."""
+    """Collects all names of TensorFlow, evidence or not."""
 
     def __init__(self, nodes: walks.Nodes, path: str) -> None:
         super().__init__(nodes, path)

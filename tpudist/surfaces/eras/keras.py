@@ -1,4 +1,4 @@
-"""Where a program names Keras, and whether it trains with it in a TensorFlow 1 graph.
+"""Finds where a program names Keras, and whether it trains by it in a graph of TensorFlow 1.
 
 Under a strategy, Keras refuses in a graph what feeds one batch at a time: ``train_on_batch``,
 generators, weights of samples. Where TensorFlow 2 is installed it takes all of that outside of
@@ -34,7 +34,7 @@ _STRATEGY = re.compile("(TPU|Mirrored|OneDevice)StrategyV?[12]?$")
 
 
 class Keras:
-    """What the files of a program tell of its Keras; None of what they do not name.
+    """A program's use of Keras, collected file by file; None for what it does not name.
 
     Args:
       places: the folders of the user's modules, where one called keras would be their own.
@@ -60,11 +60,11 @@ class Keras:
 
     @property
     def refused(self) -> str | None:
-        """What Keras refuses in a graph, such as "train_on_batch (train.py:3)"."""
+        """The first call that Keras refuses in a graph, such as "train_on_batch (train.py:3)"."""
         return self._refused if self._strategy else None
 
     def add(self, tree: ast.Module, path: str) -> None:
-        """Adds what a file tells.
+        """Adds the uses of a file.
 
         Args:
           tree: its syntax tree.

@@ -1,4 +1,4 @@
-"""Which local names of a file are modules or names of TensorFlow, and which are strategies."""
+"""Resolves the local names of a file that are modules or names of TensorFlow, or strategies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMING = (ast.Call, ast.Name, ast.Attribute)
 
 
 class Bindings:
-    """What the local names of a file mean.
+    """The local names of a file that stand for TensorFlow, a module of it, or a strategy.
 
     Args:
       nodes: all nodes of the file, as of `walks.nodes`.

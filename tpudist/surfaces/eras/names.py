@@ -1,4 +1,4 @@
-"""Which eras a name of the table tells."""
+"""Looks up the eras that a name of the table belongs to."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LAST_WORDS = {row.name.rpartition(".")[2] for row in surfaces.ROWS}
 
 @functools.lru_cache(maxsize=2000)
 def eras_of_name(dotted: str) -> tuple[str, ...]:
-    """The eras that a dotted name below ``tf`` tells.
+    """The eras that have a dotted name below ``tf``.
 
     Args:
       dotted: such as "contrib.distribute.TPUStrategy" or "Session".
@@ -58,7 +58,7 @@ def is_second_generation(dotted: str) -> bool:
 
 
 def eras_of_member(name: str, receiver: str) -> tuple[str, ...]:
-    """The eras that an attribute of some object tells.
+    """The eras whose strategies have an attribute.
 
     A name that an era's releases had only carried on from another one, and that
     is gone since, tells that other one.

@@ -1,4 +1,4 @@
-"""Which packages besides a program's own files were written for the program's era.
+"""Decides which installed packages see a program's TensorFlow, by the names in them.
 
 Code of the eras came as packages that are installed (tensor2tensor, mesh_tensorflow, official):
 they name what their TensorFlow had, as the program does, and have to get it from one place.
@@ -55,7 +55,7 @@ OUTSIDE, INSTALLED, NOBODYS = "outside", "installed", "nobody's"
 
 
 def place(name: str, path: Any) -> str:
-    """Where a module stands that is none of the files beside the script.
+    """The kind of place that a module is imported from, if it is not beside the script.
 
     Args:
       name: its dotted name.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Reading(NamedTuple):
-    """What the files of a program tell.
+    """The era and the Keras of a program, as read from its files.
 
     Args:
       decision: its era, and the names that told it.
@@ -211,7 +211,7 @@ def _above(script: str) -> list[str]:
 
 
 def _places(script: str) -> list[str]:
-    """Where Python looks for a module of the user's."""
+    """The folders in which Python looks for the user's modules."""
     folder, package = os.path.dirname(script), _package(script)
     in_package = os.path.exists(os.path.join(package, "__init__.py"))
     places = [folder] + ([os.path.dirname(package)] if in_package else []) + _above(script)
@@ -235,7 +235,7 @@ def describe(decision: Decision) -> str:
 
 
 def doubt(decision: Decision) -> list[str]:
-    """What to say of an era that names speak against, where a program of it fails: lines."""
+    """The lines to print if a program fails whose era some of its names contradict."""
     if not decision.outvoted:
         return []
     others = decision.outvoted

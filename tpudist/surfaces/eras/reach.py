@@ -1,4 +1,4 @@
-"""Which functions of a program can run: those whose names are read where other code runs.
+"""Finds the functions of a program that can run: code that runs reads their names.
 
 A function that nothing names is not called; what it names is no part of what the program does.
 Names are compared as words, so that a function may count as called which is not, and hardly one

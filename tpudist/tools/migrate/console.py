@@ -1,4 +1,4 @@
-"""What ``tpudist migrate`` prints."""
+"""Prints the results of ``tpudist migrate``."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def lines(
 
 
 def totals(results: Sequence[Result], looked: int) -> str:
-    """How many files there are, and of what."""
+    """The number of files, by outcome."""
     return (
         "%d files, %d of them with legacy names: %d change, "
         "%d uses rewritten, %d left, %d files refused"
@@ -80,6 +80,6 @@ def totals(results: Sequence[Result], looked: int) -> str:
 
 
 def counts(uses: Iterable[Use]) -> str:
-    """How often each rule rewrote something."""
+    """The number of uses that each rule rewrote."""
     counted = collections.Counter(use.rule for use in uses)
     return ", ".join("%s %d" % pair for pair in sorted(counted.items()))

@@ -26,7 +26,7 @@ class OverlapError(Exception):
 
 
 class Edits:
-    """What changes in the text of a source."""
+    """The edits to the text of a source."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -36,19 +36,19 @@ class Edits:
         return len(self._found)
 
     def undo(self, count: int) -> None:
-        """Gives up all edits but the first ones, of which there are `count`."""
+        """Drops all edits but the first `count`."""
         del self._found[count:]
 
     def replace(self, start: int, end: int, text: str) -> None:
-        """Has a piece of the source replaced; what is changed inside it is given up."""
+        """Replaces a piece of the source, and drops the edits inside it."""
         self._found.append(_Edit(start, _INSTEAD, 0, len(self), end, text, (start, end)))
 
     def remove(self, start: int, end: int) -> None:
-        """Has a piece of the source removed."""
+        """Removes a piece of the source."""
         self.replace(start, end, "")
 
     def remove_lines(self, start: int, end: int) -> None:
-        """Has whole lines removed, with the comments on them."""
+        """Removes whole lines, with the comments on them."""
         self._found.append(_Edit(start, _INSTEAD, 0, len(self), end, "", (start, end), True))
 
     def wrap(self, start: int, end: int, before: str, after: str) -> None:

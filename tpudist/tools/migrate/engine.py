@@ -55,7 +55,7 @@ class Engine:
         return tuple(s for s in wanted if self._options.origin in _ORIGINS[s]) or ("import",)
 
     def migrate(self, path: str) -> outcomes.Result:
-        """What becomes of a file; the file itself is not touched.
+        """The outcome of migrating a file, which is not touched.
 
         What it raises is a fault of tpudist.
         """
@@ -81,7 +81,7 @@ class Engine:
         return outcomes.Result(path, raw, sources.written(source, text), changed, left, "", era)
 
     def _plan(self, path: str, module: Module) -> Plan:
-        """What the steps of a file change in it."""
+        """The edits and findings of all steps of a file."""
         steps = self.steps(path)
         evaluator = Evaluator(self._codebase, self._program.wants_v1)
         target = self._options.to
@@ -132,7 +132,7 @@ class Engine:
             indirect_names.leave(plan, table)
 
     def _relocation(self, plan: Plan, path: str) -> Relocation:
-        """How the imports of a file move in a step."""
+        """The new places of a file's imports in a step."""
         target, sources_ = STEPS[self._options.to], [_SOURCES[step] for step in plan.steps]
         first = plan.steps[0] == "2.0"
         if first and path in self._program.plain_v1 and path not in self._program.eras:

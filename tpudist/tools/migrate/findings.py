@@ -1,4 +1,4 @@
-"""What is left is told once a cause: its first place, what to type, how many more there are."""
+"""Groups findings by cause: the first place, what to type, and how many more there are."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Finding(NamedTuple):
 
 
 def _listed(uses: list[Use], path: str) -> str:
-    """Where uses are: lines of a file, then ``other.py:3``; as many as a line has room for."""
+    """The places of uses: lines of a file, then ``other.py:3``; as many as fit on a line."""
     folder, room, listed = os.path.dirname(path), _WIDTH - len("    and 100 more places: , ..."), ""
     for use in uses:
         name = "" if use.path == path else os.path.relpath(use.path, folder or ".") + ":"

@@ -1,4 +1,4 @@
-"""Of which generation of TensorFlow the ``tf`` of a file is: 1 or 2.
+"""Decides whether a file was written for TensorFlow 1 or 2.
 
 What one file tells by its names, by the arguments of its calls, or by ``# tpudist: tf1``; and what
 the files that it is used with tell for a file that does not.
@@ -23,7 +23,7 @@ _MARK = re.compile(r"#\s*tpudist:\s*tf([12])\b")
 
 
 class Tells(NamedTuple):
-    """What of a file tells its generation, each a sentence; "" for nothing."""
+    """Hints on the TensorFlow generation of a file, each a sentence; "" for none."""
 
     first: str = ""  # what only TensorFlow 1 has or takes, without asking if it is there
     second: str = ""  # the same, of TensorFlow 2
@@ -33,7 +33,7 @@ class Tells(NamedTuple):
 def of_file(
     text: str, nodes: walks.Nodes, bindings: local_names.Bindings, found: Sequence[Evidence]
 ) -> Tells:
-    """What a file tells, by its source and nodes, what its names mean and its `Evidence`."""
+    """The hints in a file, from its source, nodes, names and `Evidence`."""
     mark = _MARK.search(text)
     if mark is not None:
         line = text.count("\n", 0, mark.start()) + 1
@@ -69,7 +69,7 @@ def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[tuple
 def of_program(
     codebase: CodeBase, path: str, known: Mapping[str, str], origin: str
 ) -> tuple[str, str]:
-    """The generation of a file that does not tell it: that of the files it is used with.
+    """The generation of a file without hints: that of the files it is used with.
 
     Args:
       known: {path: `FIRST` or `SECOND`} of the files that tell.

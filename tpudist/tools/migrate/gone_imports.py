@@ -1,4 +1,4 @@
-"""Imports that stay and that no TensorFlow of today can do, which is told."""
+"""Reports imports that cannot be rewritten and that fail on today's TensorFlow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Legacy names that a program may reach where they are not followed: told, never rewritten.
+"""Reports legacy names that a program may reach indirectly; they are never rewritten.
 
 By a string: ``getattr(tf.contrib, "slim")``, ``import_module``, ``mock.patch``, ``exec``, a type in
 quotes, the examples of a docstring. By a name that only the run knows: ``getattr(tf, name)``. By

@@ -1,4 +1,4 @@
-"""What the keys of findings mean: ``tpudist migrate --list-rules [KEY]``."""
+"""Explains the keys of findings: ``tpudist migrate --list-rules [KEY]``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GUIDE = "https://www.tensorflow.org/guide/migrate"
 
 
 def every() -> list[Rule]:
-    """The rules, in order, and what is told besides, whose step is "all"."""
+    """All rules in order, and the other kinds of findings, whose step is "all"."""
     besides = {
         rules.IMPORTS: imports.__doc__ or "",
         indirect_names.NAME: indirect_names.__doc__ or "",
@@ -35,7 +35,7 @@ def listed() -> str:
 
 
 def explained(name: str) -> str:
-    """What a key is of, the release note, what to type and an example."""
+    """The explanation of a key: the release note, what to type, and an example."""
     known = {key.name: key for key in every()}
     if name not in known:
         raise MigrateError("key %r" % name, "there is no such key", "one of " + ", ".join(known))

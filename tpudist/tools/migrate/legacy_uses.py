@@ -1,4 +1,4 @@
-"""Finding the legacy uses of a file: names whose owner is resolved, and what cannot be told.
+"""Finds the legacy uses of a file: names whose owner is resolved, and those it is unknown of.
 
 Each name of the table that stands in a file has one outcome: it is a rule's, it is left because
 it cannot be told what it belongs to, or it is something else's for certain.
@@ -98,7 +98,7 @@ def _contrib_words() -> frozenset[str]:
 
 
 def uses(plan: Plan, table: Table) -> Found:
-    """The uses that a table of rules is asked about; what cannot be told is left.
+    """The legacy uses of a file, for the rules; unresolved ones become findings.
 
     Yields (kind, name, node, Rule) of each use.
     """
@@ -118,7 +118,7 @@ def uses(plan: Plan, table: Table) -> Found:
 
 
 def _bare_names(plan: Plan) -> Iterator[Any]:
-    """The Names that may be of TensorFlow: those called, and those that another file gives."""
+    """The Names that may be TensorFlow's: those called, and those imported from another file."""
     module = plan.module
     for node in module.of(ast.Name):
         parent = module.parent(node)
@@ -168,7 +168,7 @@ def _leave_definitions(plan: Plan, table: Table) -> None:
 
 
 def new_name(rule: Rule, member: str) -> str:
-    """What to type instead of a strategy's member that a rule asks for."""
+    """The text that replaces a strategy's member."""
     new = surfaces.MEMBERS[STEPS[rule.step]].get(("strategy", member))
     return new or "see --list-rules, " + rule.name
 
@@ -269,7 +269,7 @@ def kinds_of(plan: Plan, values: Values, name: str, table: Table) -> set[str]:
 
 
 def _leave_unresolved(plan: Plan, node: ast.Attribute, values: Values, table: Table) -> None:
-    """Notes a name that only strategies have, on something that cannot be told."""
+    """Reports a name that only strategies have, on an unknown owner."""
     name = node.attr
     if "strategy" not in table.owners[name]:
         return
@@ -282,7 +282,7 @@ def _leave_unresolved(plan: Plan, node: ast.Attribute, values: Values, table: Ta
 
 
 def may_be_a_strategys(plan: Plan, owner: Any, name: str, values: Values) -> bool:
-    """Whether a member that strategies have may be one, of an owner that cannot be told."""
+    """Whether a member of an unknown owner may be a strategy's."""
     if values and ("unknown",) not in values:
         return False
     if name not in _OF_OTHERS and (name.count("_") > 1 or plan.program.names_strategies):

@@ -1,4 +1,4 @@
-"""What became of the legacy uses of a file."""
+"""The outcomes of a file's legacy uses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Result(NamedTuple):
 
 
 def fault() -> str:
-    """Why a file is refused of which tpudist failed with the current exception."""
+    """The refusal of a file on which tpudist failed with the current exception."""
     return "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
 
 

@@ -1,4 +1,4 @@
-"""What is known of a code base before its files are rewritten one by one.
+"""Facts about a code base, collected before its files are rewritten one by one.
 
 Some of it goes for a whole program: files that import each other, or that one file imports,
 have one generation of TensorFlow, and build a graph or none.
@@ -60,7 +60,7 @@ _TENSORFLOW = ("", "compat.v1", "compat.v2")  # names of TensorFlow itself, belo
 
 
 class Facts(NamedTuple):
-    """What one file says."""
+    """Facts about one file."""
 
     says: frozenset[str] = frozenset()  # keys of `_SAYS` that its text has
     era: str = ""  # the era that its names tell, "" if none
@@ -75,7 +75,7 @@ class Facts(NamedTuple):
 
 
 class Program:
-    """What is known of a code base.
+    """Facts about a code base.
 
     A file is read after those that it imports. Its generation of TensorFlow is what its own names
     and calls tell; where a call means something else in each, that of the files that it is used
@@ -172,7 +172,7 @@ class Program:
         return {path for path, each in self._facts.items() if what in each.says}
 
     def _decide(self, codebase: CodeBase, origin: str, beside: set[str]) -> None:
-        """Finds the files of TensorFlow 1, and those that are of both or of which none is told.
+        """Finds the files of TensorFlow 1, those of both generations, and those of neither.
 
         `beside` are the files of the contrib era, and what they import.
         """
@@ -201,7 +201,7 @@ class Program:
                 self._why[other] = "%s, which uses its tf, is of %s" % (path, generation.FIRST)
 
     def explain(self, path: str) -> str:
-        """Of which generation a file's ``tf`` is taken to be, and why, in a sentence or two."""
+        """Explains in a sentence or two which generation a file is taken for, and why."""
         tells = self._of(path).tells
         if path in self.mixed:
             return "TensorFlow 1 and 2: %s, %s" % (tells.first, tells.second)

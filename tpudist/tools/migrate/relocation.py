@@ -34,7 +34,7 @@ _NO_MODULES = ("tensorflow_probability.distributions.",)
 
 
 class Relocation(NamedTuple):
-    """Where imported names are after a step."""
+    """The places of imported names after a step."""
 
     target: str  # an era, or "latest"
     sources: Sequence[str] = ()  # the eras whose drop-in imports move
@@ -73,7 +73,7 @@ class Relocation(NamedTuple):
         return ".".join(part for part in (home, compat, new) if part)
 
     def _carried_on(self, inner: str) -> str:
-        """What a name or module of contrib is imported as; the same if there is no import."""
+        """The new import path of a name or module of contrib; the same if it has none."""
         if not self.successors or inner.partition(".")[0] != "contrib":
             return inner
         public = self.successors.get(surfaces.public_name(inner))
@@ -85,7 +85,7 @@ class Relocation(NamedTuple):
         return new.target[len(_V1) :] if new.target.startswith(_V1) else new.target
 
     def _below(self, full: str) -> str | None:
-        """What is below the module of a name that moves; None of a name that stays."""
+        """The rest of a name below the module that moves; None if the name stays."""
         parts = full.split(".")
         if parts[0] == "tensorflow":
             return ".".join(parts[1:]) if self.plain else None

@@ -22,7 +22,7 @@ _TABLE = "[tool.tpudist.migrate]"
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Has a wrong option be an error of its file."""
+        """Raises a wrong option as an error of its file."""
         raise ValueError(message)
 
 

@@ -1,4 +1,4 @@
-"""What a rule is given: one legacy use, and the ways to change it."""
+"""One legacy use, as rules see it, and the ways to change it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NotImportedError(Exception):
 
 
 class Plan:
-    """What some steps, taken together, change in one file.
+    """The changes that some steps make to one file.
 
     Args:
       steps: keys of `STEPS`, taken together.
@@ -64,7 +64,7 @@ class Plan:
         self.home = ""
 
     def final(self, member: str) -> str:
-        """What a strategy's member is called after the last of the steps."""
+        """The name of a strategy's member after the last step."""
         return self._renames.get(member, member)
 
     def done(self, node: Any, rule: str, seen: str, instead: str) -> None:
@@ -81,7 +81,7 @@ class Plan:
         return self.module.marks.ignored(node.lineno, rule)
 
     def tensorflow_at(self, node: Any) -> tuple[str, Any]:
-        """What TensorFlow is called where a node stands.
+        """The local name of TensorFlow where a node stands.
 
         Returns:
           (the name of ``tf``, the statement that binds it); without such a name ("", an import of
@@ -174,7 +174,7 @@ class Use:
         return self.plan.evaluator
 
     def apply(self, rule: Rule) -> None:
-        """Has a rule look at it."""
+        """Applies a rule."""
         before = len(self.edits)
         try:
             rule.apply(self)

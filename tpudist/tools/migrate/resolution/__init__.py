@@ -1,4 +1,4 @@
-"""What a name in somebody's code is, found without running it.
+"""Resolves what a name in a program stands for, without running it.
 
 Files are read by Python's own parser; names are followed through imports, variables, attributes and
 calls of a code base to what they may be. What is not known is said to be unknown.

@@ -1,4 +1,4 @@
-"""What calls of Python's own functions return."""
+"""Evaluates calls of Python's built-in functions."""
 
 from __future__ import annotations
 

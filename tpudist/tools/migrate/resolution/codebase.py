@@ -122,7 +122,7 @@ class CodeBase:
                 del self._modules[other]
 
     def may_call(self, path: str, name: str) -> bool:
-        """Whether a function may be called in a file, or given to ``merge_call``."""
+        """Whether a function may be called in a file, or passed to ``merge_call``."""
         raw, word = self.bytes[path], name.encode("utf-8")
         if word not in raw:
             return False

@@ -1,4 +1,4 @@
-"""What an expression may be: followed through imports, variables and calls.
+"""Evaluates expressions through imports, variables and calls.
 
 Values are small tuples, and an expression has a set of them:
 
@@ -128,7 +128,7 @@ class Evaluator:
     # What binds a name.
 
     def bound(self, module: Module, binding: Binding) -> Values:
-        """The values that one binding gives its name."""
+        """The values that one binding may assign to its name."""
         if binding.is_builtin:
             return OTHER
         if binding.is_import:

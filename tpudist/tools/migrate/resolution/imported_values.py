@@ -1,4 +1,4 @@
-"""What imports bind: names of TensorFlow, of the code base or of what else can be read."""
+"""Evaluates imports: names of TensorFlow, of the code base, or of other readable modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments tell what a line defines, or which rules are to pass over it.
+"""Reads the comments that say what a line defines, or which rules skip it.
 
 distribution = library.make()  # tpudist: strategy
 session.run(op)  # tpudist: ignore[sessions]

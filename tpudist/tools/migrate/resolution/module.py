@@ -100,7 +100,7 @@ class Module:
 
     @functools.cached_property
     def _starts(self) -> list[int]:
-        """Where the lines begin in the text."""
+        """The offsets at which the lines begin in the text."""
         return [0] + [each.end() for each in _NEWLINE.finditer(self.text)]
 
     @functools.cached_property
@@ -157,7 +157,7 @@ class Module:
     # Where a node stands.
 
     def offset(self, line: int, column: int) -> int:
-        """Where a line, from 1, and a column in its UTF-8 bytes, from 0, are in the text."""
+        """The offset of a line, from 1, and a column in its UTF-8 bytes, from 0."""
         start = self._starts[line - 1]
         if self._is_ascii:
             return start + column
@@ -180,16 +180,16 @@ class Module:
         return node.lineno, self.offset(node.lineno, node.col_offset) - self.line_start(node) + 1
 
     def line_start(self, node: Any) -> int:
-        """Where the first line of a node begins in the text."""
+        """The offset at which the first line of a node begins."""
         return self._starts[node.lineno - 1]
 
     def line_end(self, node: Any) -> int:
-        """Where the line after a node begins in the text, or the text ends."""
+        """The offset at which the line after a node begins, or the text ends."""
         line = node.end_lineno
         return self._starts[line] if line < len(self._starts) else len(self.text)
 
     def indent(self, node: Any) -> str:
-        """What the line of a statement begins with."""
+        """The indentation of a statement's line."""
         line = self.text[self.line_start(node) : self.span(node)[0]]
         return line[: len(line) - len(line.lstrip())]
 

@@ -1,4 +1,4 @@
-"""What a parameter may be: by annotation, by default, and by every call found."""
+"""Evaluates a parameter by its annotation, its default, and every call found."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _default(function: Any, param: ast.arg) -> Any:
 def _given(
     evaluator: Evaluator, module: Module, function: Any, owner: Any, index: int, param: ast.arg
 ) -> Iterator[Values]:
-    """The values that each call of a function gives a parameter."""
+    """The values that each call of a function passes for a parameter."""
     name = function.name
     if type(owner) is ast.ClassDef and name == "__init__":
         name = owner.name
@@ -83,7 +83,7 @@ def _given(
 
 
 def _merges(evaluator: Evaluator, module: Module, call: Any, function: Any) -> bool:
-    """Whether a call is ``context.merge_call(function, ...)``, which gives it the strategy."""
+    """Whether a call is ``context.merge_call(function, ...)``, which passes the strategy."""
     return (
         type(call) is ast.Call
         and call.args[:1] == [function]

@@ -47,7 +47,7 @@ class Rule(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """What it does, in a sentence."""
+        """A sentence on what the rule does."""
         return self.text.split("\n")[0]
 
 

@@ -1,4 +1,4 @@
-"""What Keras 3, which today's TensorFlow has, does not take of the Keras before."""
+"""Rules for Keras 3, which does not take all that Keras 2 took."""
 
 from __future__ import annotations
 

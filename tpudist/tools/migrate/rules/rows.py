@@ -33,7 +33,7 @@ def _row(
     left: Names | None = None,
     why: str = "",
 ) -> None:
-    """Adds a rule that gives names another spelling, or tells `why` those to be left have none."""
+    """Adds a rule that respells names, or reports why there is no new spelling."""
     gone = left or {}
 
     def apply(use: Use) -> None:
