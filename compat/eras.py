@@ -83,7 +83,9 @@ def main(argv=None):
     """Returns 0 if every era is right."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="code bases with this in their name")
-    parser.add_argument("--mirrors", help="a folder with copies of the repositories")
+    mirrors = os.environ.get("TPUDIST_TEST_MIRRORS")
+    said = "a folder with copies of the repositories; by default $TPUDIST_TEST_MIRRORS, or none"
+    parser.add_argument("--mirrors", default=mirrors, help=said)
     parser.add_argument("--work", help="a folder for what is fetched")
     args = parser.parse_args(argv)
     chosen = [each for each in read() if args.only in each.name]
