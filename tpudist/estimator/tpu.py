@@ -5,9 +5,11 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from tpudist.core.system import cluster as clusters
+from tpudist.core.system import tasks
 from tpudist.estimator import lookup
 from tpudist.estimator.tpu_estimator import TPUEstimator
 
@@ -44,8 +46,11 @@ class RunConfig(_RunConfig):
         virtual_name = master if clusters.is_virtual(master) else None
         tpu = cluster or virtual_name
         resolver = clusters.resolve(tpu) if tpu else None
-        if clusters.system_of(resolver) is None:
+        system = clusters.system_of(resolver)
+        if system is None:
             super().__init__(tpu_config, evaluation_master, master, cluster, **kwargs)
             return
-        super().__init__(tpu_config, "", "", None, **kwargs)
+        with tasks.hidden() if system.is_cluster else contextlib.nullcontext():
+            # TensorFlow's reads TF_CONFIG as that of a training without TPUs.
+            super().__init__(tpu_config, "", "", None, **kwargs)
         self._cluster = resolver

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import host_calls
-from tpudist.tfcompat import nests, versions
+from tpudist.tfcompat import clusters, nests, versions
 from tpudist.virtual import explanations
 
 if TYPE_CHECKING:
@@ -93,7 +93,15 @@ def check_cluster(system: Any) -> None:
     Raises:
       ArgumentError: (a ValueError) see above.
     """
-    if system is not None and system.is_cluster and (system.kind or versions.HAS_ESTIMATOR):
+    if system is None or not system.is_cluster:
+        return
+    if not clusters.has_sessions:
+        raise ArgumentError(
+            "TPUEstimator on %r" % system.name,
+            "its Sessions are not those of this worker's server",
+            "tpudist launch --hosts a,b -- script.py, or tpudist run --tpu %s" % system.name,
+        )
+    if system.kind or versions.HAS_ESTIMATOR:
         raise ArgumentError(
             "TPUEstimator on %r with TensorFlow %s" % (system.name, versions.TF),
             "its steps are in Sessions, in which devices of several workers do not meet"

@@ -5,9 +5,10 @@ Reference: tf.distribute.cluster_resolver.TFConfigClusterResolver.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from typing import NamedTuple
+from typing import Iterator, NamedTuple
 
 from tpudist.errors import TPUNameError
 
@@ -75,6 +76,17 @@ def own() -> Task:
         )
     before = counts.get("chief", 0) if job == "worker" else 0
     return Task(before + index, sum(counts.values()), job, index)
+
+
+@contextlib.contextmanager
+def hidden() -> Iterator[None]:
+    """Context manager: in the block there is no TF_CONFIG, as for a program that runs alone."""
+    text = os.environ.pop(VARIABLE, None)
+    try:
+        yield
+    finally:
+        if text is not None:
+            os.environ[VARIABLE] = text
 
 
 def _refused(seen: str, why: str) -> TPUNameError:
