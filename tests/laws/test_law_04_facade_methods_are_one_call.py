@@ -14,9 +14,6 @@ FOLDERS = tuple("tpudist/" + name for name in source.FACADES + ("common",))
 
 #: (file, function): why it is more than a call. One that is no more fails.
 EXCEPTIONS = {
-    ("tpudist/contrib/context.py", "TowerContext.__eq__"): "Python's protocol of an object",
-    ("tpudist/contrib/context.py", "TowerContext.__ne__"): "Python's protocol of an object",
-    ("tpudist/contrib/context.py", "TowerContext.__hash__"): "Python's protocol of an object",
     ("tpudist/contrib/context.py", "TowerContext.__init__"): "keeps what it is made of",
     ("tpudist/contrib/distribute.py", "__getattr__"): "TensorFlow's own classes, when asked for",
 }

@@ -76,6 +76,11 @@ def is_function(fn: Any) -> bool:
     return isinstance(fn, Function)
 
 
+def python_function(fn: Any) -> Any:
+    """The function that `fn` is a ``tf.function`` of, else `fn`."""
+    return fn.python_function if is_function(fn) else fn
+
+
 def is_traceable(fn: Callable[..., Any]) -> bool:
     """Whether `fn` runs as a traced function when called eagerly."""
     return isinstance(fn, (Function, ConcreteFunction)) or is_function(

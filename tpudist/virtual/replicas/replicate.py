@@ -58,7 +58,7 @@ def call_for_each_replica(
       What `fn` returned, with a distributed value for each leaf.
     """
     if tf.executing_eagerly() and functions.are_inlined():
-        op_by_op, fn = True, fn.python_function if functions.is_function(fn) else fn
+        op_by_op, fn = True, functions.python_function(fn)
     eager = tf.executing_eagerly() and not op_by_op
     if versions.HAS_FUNCTION and (functions.is_function(fn) or eager):
         return call_in_function(extended, fn, args, kwargs)
@@ -136,8 +136,7 @@ def _wrap(extended: Extended, fn: Fn) -> Any:
 
     def for_each_replica(*args: Any, **kwargs: Any) -> Any:
         replica_function: Any = target()
-        if functions.is_function(replica_function):
-            replica_function = replica_function.python_function
+        replica_function = functions.python_function(replica_function)
         extended: Any = target_extended()
         results = extended.call_for_each_replica(functions.convert(replica_function), args, kwargs)
         return nests.map_structure(lambda leaf: _out_of_function(extended, leaf), results)
