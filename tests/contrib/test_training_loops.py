@@ -66,6 +66,15 @@ def test_each_core_carries_its_own_values(graph, meant):
     assert graph.run(rows) == [[3, i * 8.0, 6.0 * 7] for i in range(4)]
 
 
+def test_a_loop_of_one_core_while_a_condition_holds(graph, meant):
+    ends = tpu.rewrite(
+        lambda: [
+            tpu.while_loop(lambda i: i < 3, lambda i: i + tpu.cross_replica_sum(i * 0 + 1), [0])
+        ]
+    )
+    assert graph.run(ends) == [3]
+
+
 @pytest.mark.parametrize("loop", ["repeat", "while_loop"])
 def test_the_body_sees_each_cores_own_tensors(graph, meant, loop):
     """Those of the computation around it, and of a loop around it."""
@@ -245,6 +254,15 @@ def test_other_types_than_were_sent(graph, meant):
     graph.run(tpu.infeed_enqueue(1.0, [], device_ordinal=0))
     with pytest.raises(tf.errors.OpError, match=r"takes int32\[2\].*is float32\[\].*Instead:"):
         graph.run(taken)
+
+
+def test_a_start_of_the_system_empties_the_feeds(graph, meant):
+    (taken,) = tpu.rewrite(lambda: tpu.infeed_dequeue(tf.float32, []))
+    send = [tpu.infeed_enqueue(x, [], device_ordinal=0) for x in (1.0, 2.0)]
+    graph.run(send[0])
+    graph.run(tpu.initialize_system())
+    graph.run(send[1])
+    assert graph.run(taken) == 2.0
 
 
 def test_native_operations_of_a_real_tpu(graph, real):

@@ -14,7 +14,7 @@ import tensorflow as tf
 from tensorflow.python.ops import gen_resource_variable_ops
 
 from tpudist.errors import ArgumentError, ContextError
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import nests, versions
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
@@ -43,71 +43,66 @@ class Feed:
     def __init__(self, name: str, capacity: int | None) -> None:
         self._name = name
         self._capacity = capacity
+        self.clear()
+
+    def clear(self) -> None:
+        """Empties the queues, as a start of the TPU system does."""
         self._queues: Any = collections.defaultdict(collections.deque)
+        self._promised: Any = collections.Counter()
 
     def enqueue(self, cores: Sequence[int], tuples: Sequence[Sequence[Tensor]]) -> Operation:
         """Adds a tuple to the queue of each core, in one op that waits until all have room."""
         size = len(tuples[0])
 
-        def attempt(*arrays: Any) -> bool:
-            return self._attempt(cores, self._has_room, lambda: put(arrays))
+        def put(*arrays: Any) -> Any:
+            with _changed:
+                for i, core in enumerate(cores):
+                    own = arrays[i * size : (i + 1) * size]
+                    self._queues[core].append([np.array(array) for array in own])
+                    self._promised[core] -= 1
+                _changed.notify_all()
+            return np.bool_(True)
 
-        def put(arrays: Sequence[Any]) -> None:
-            for i, core in enumerate(cores):
-                self._queues[core].append([np.array(a) for a in arrays[i * size : (i + 1) * size]])
+        def promise() -> None:
+            self._promised.update(cores)
 
         inputs = [tf.convert_to_tensor(tensor) for each in tuples for tensor in each]
-        return tf.group(*_until_done(self._name + "_enqueue", attempt, inputs, [], []))
+        waited = self._wait("enqueue", cores, self._has_room, promise)
+        with tf.device("/device:CPU:0"), tf.control_dependencies([waited]):
+            return tf.group(_call(put, inputs, tf.bool))
 
     def dequeue(self, cores: Sequence[int], dtypes: Sequence[Any], shapes: Any) -> list[Any]:
         """Takes a tuple from the queue of each core, in one op that waits until all have one."""
         dtypes = [tf.as_dtype(dtype) for dtype in dtypes]
         shapes = [tf.TensorShape(shape) for shape in shapes]
-        empty = [
-            np.zeros(shape.as_list(), dtype.as_numpy_dtype) for dtype, shape in zip(dtypes, shapes)
-        ]
+        asked = ", ".join("%s%s" % (d.name, s.as_list()) for d, s in zip(dtypes, shapes))
 
-        count = len(cores)
+        mine: Any = collections.deque()  # an op may run in two Sessions at once
 
-        def attempt() -> list[Any]:
-            found: list[Any] = []
-            done = self._attempt(cores, self._has_any, lambda: take(found))
-            return [np.bool_(done)] + (found or empty * count)
+        def take() -> None:
+            mine.append([self._queues[core].popleft() for core in cores])
 
-        def take(found: list[Any]) -> None:
-            for core in cores:
-                arrays = self._queues[core].popleft()
-                self._check(core, arrays, empty)
-                found += arrays
+        def taken() -> list[Any]:
+            arrays = mine.popleft()
+            for core, own in zip(cores, arrays):
+                self._check(core, _described(own), asked)
+            return [array for own in arrays for array in own]
 
-        flat = _until_done(self._name + "_dequeue", attempt, [], dtypes * count, shapes * count)
+        waited = self._wait("dequeue", cores, self._has_any, take)
+        with tf.device("/device:CPU:0"), tf.control_dependencies([waited]):
+            flat = nests.flatten(_call(taken, [], dtypes * len(cores)))
+        for tensor, shape in zip(flat, shapes * len(cores)):
+            tensor.set_shape(shape)
         return [flat[i : i + len(dtypes)] for i in range(0, len(flat), len(dtypes))]
 
     def _has_room(self, core: int) -> bool:
-        return self._capacity is None or len(self._queues[core]) < self._capacity
+        held = len(self._queues[core]) + self._promised[core]
+        return self._capacity is None or held < self._capacity
 
     def _has_any(self, core: int) -> bool:
         return bool(self._queues[core])
 
-    def _attempt(
-        self, cores: Sequence[int], is_ready: Callable[[int], bool], act: Callable[[], None]
-    ) -> bool:
-        """Acts if all cores' queues are ready within a moment; returns whether they were."""
-        if not threading.main_thread().is_alive():
-            raise ContextError(
-                "the program ended while a Session waits for the %s" % self._name,
-                "nothing will change it any more",
-                "as many steps as batches, or a thread that is a daemon",
-            )
-        with _changed:
-            ready = _changed.wait_for(lambda: all(map(is_ready, cores)), _PATIENCE)
-            if ready:
-                act()
-                _changed.notify_all()
-        return ready
-
-    def _check(self, core: int, arrays: Sequence[Any], expected: Sequence[Any]) -> None:
-        seen, asked = _described(arrays), _described(expected)
+    def _check(self, core: int, seen: str, asked: str) -> None:
         if seen != asked:
             raise ArgumentError(
                 "core %d takes %s from its %s" % (core, asked, self._name),
@@ -115,44 +110,77 @@ class Feed:
                 "the same types and shapes on both sides",
             )
 
+    def _wait(
+        self,
+        what: str,
+        cores: Sequence[int],
+        is_ready: Callable[[int], bool],
+        act: Callable[[], None],
+    ) -> Tensor:
+        """A tensor that is there when `act` has been called, once all cores' queues were ready."""
+
+        def attempt() -> Any:
+            if not threading.main_thread().is_alive():
+                raise ContextError(
+                    "the program ended while a Session waits for the %s" % self._name,
+                    "nothing will change it any more",
+                    "as many steps as batches, or a thread that is a daemon",
+                )
+            with _changed:
+                ready = _changed.wait_for(lambda: all(map(is_ready, cores)), _PATIENCE)
+                if ready:
+                    act()
+                    _changed.notify_all()
+            return np.bool_(ready)
+
+        return _until_true("tpudist_%s_%s" % (self._name, what), attempt)
+
 
 def _described(arrays: Sequence[Any]) -> str:
     return ", ".join("%s%s" % (array.dtype.name, list(array.shape)) for array in arrays)
 
 
-def _until_done(
-    name: str, attempt: Callable[..., Any], inputs: Sequence[Tensor], dtypes: Any, shapes: Any
-) -> list[Tensor]:
-    """Calls a Python function until the first of its results is True; returns the others.
+def _until_true(name: str, attempt: Callable[[], Any]) -> Tensor:
+    """Calls a Python function until it returns True.
 
     One op of a Session at a time asks, and holds one thread of TensorFlow's. The others wait for
     a lock, which has a thread of its own: whoever gets it stands behind the ops that are ready.
+
+    Args:
+      name: of the lock.
+      attempt: what is called.
     """
 
-    def again(*unused: Tensor) -> list[Tensor]:
+    def again(unused: Tensor) -> Tensor:
         lock = gen_resource_variable_ops.mutex_lock(
-            gen_resource_variable_ops.mutex_v2(shared_name="tpudist_" + name)
+            gen_resource_variable_ops.mutex_v2(shared_name=name)
         )
         with tf.control_dependencies([lock]):
-            results = _call(attempt, list(inputs), [tf.bool] + list(dtypes))
-            results = results if isinstance(results, (list, tuple)) else [results]
-        with tf.control_dependencies(results):
-            done = gen_resource_variable_ops.consume_mutex_lock(lock)
-        with tf.control_dependencies([done]):
-            results = [tf.identity(tensor) for tensor in results]
-        for tensor, shape in zip(results, [tf.TensorShape([])] + list(shapes)):
-            tensor.set_shape(shape)
-        return results
+            answer = _call(attempt, [], tf.bool)
+        with tf.control_dependencies([answer]):
+            end = gen_resource_variable_ops.consume_mutex_lock(lock)
+        with tf.control_dependencies([] if end is None else [end]):
+            answer = tf.identity(answer)
+        answer.set_shape([])
+        return answer
 
     with tf.device("/device:CPU:0"):
-        start = [tf.constant(False)]
-        start += [tf.zeros(shape, dtype) for dtype, shape in zip(dtypes, shapes)]
-        looped = tf.while_loop(
-            lambda done, *unused: tf.logical_not(done), again, start, parallel_iterations=1
-        )
-    flat = list(looped) if isinstance(looped, (list, tuple)) else [looped]
-    return flat[1:] or flat
+        start = tf.constant(False)
+        looped = tf.while_loop(tf.logical_not, again, [start], parallel_iterations=1)
+    return nests.flatten(looped)[0]
 
 
 INFEED = Feed("infeed", _CAPACITY)
 OUTFEED = Feed("outfeed", None)
+
+
+def clear() -> Tensor:
+    """Empties all queues when it is run: nothing is left of what ran before."""
+
+    def cleared() -> Any:
+        with _changed:
+            INFEED.clear()
+            OUTFEED.clear()
+        return np.bool_(True)
+
+    return _call(cleared, [], tf.bool)

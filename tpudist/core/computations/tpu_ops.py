@@ -15,7 +15,7 @@ from tpudist import machine
 from tpudist.core.backends import strategies
 from tpudist.core.computations.virtual_computations import VirtualComputations
 from tpudist.core.system import cluster
-from tpudist.tfcompat import tpu
+from tpudist.tfcompat import functions, tpu
 from tpudist.virtual import feeds
 from tpudist.virtual import system as virtual_system
 
@@ -74,6 +74,7 @@ while_loop = _operation("while_loop")
 class InfeedQueue(tpu.InfeedQueue):
     """TensorFlow's queue, which also sends to the cores of a virtual TPU."""
 
+    @functions.library
     def generate_dequeue_op(self, tpu_device: int = 0) -> Any:
         """Takes what the replica's core was sent, a list of tensors.
 

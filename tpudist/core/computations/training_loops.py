@@ -131,21 +131,21 @@ class _Replicas:
 
     def agree(self, tensors: Sequence[tf.Tensor]) -> tf.Tensor:
         """Whether the condition holds: on all replicas, or it is an error when it is run."""
-        first, *others = distributed.components(
+        parts = distributed.components(
             self._call(
                 lambda holds, *values: tf.convert_to_tensor(holds(*values)),
                 self._condition,
                 tensors,
             )
         )
-        same = tf.reduce_all([tf.equal(first, other) for other in others])
+        same = tf.reduce_all([tf.equal(parts[0], part) for part in parts])
         message = (
             "the condition of tpu.while_loop holds on some replicas only. They meet in its body, "
             "so that all have to run it. Instead: a condition that is the same on all replicas, "
             "such as one on a counter or on tpu.cross_replica_sum(...)"
         )
         with tf.control_dependencies([tf.debugging.Assert(same, [message])]):
-            return tf.identity(first)
+            return tf.identity(parts[0])
 
     def per_replica(self, tensors: Sequence[tf.Tensor]) -> list[Any]:
         """The per-replica values that these tensors are parts of."""

@@ -17,6 +17,7 @@ from tpudist.core.system import cluster, placement
 from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError
 from tpudist.tfcompat import distributed, functions, nests, tpu
 from tpudist.virtual import device_loop
+from tpudist.virtual import feeds as virtual_feeds
 from tpudist.virtual.replicas import program
 from tpudist.virtual.trace import collectives
 
@@ -46,8 +47,9 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
         self._system = system
 
     def initialize_system(self, unused_embedding_config: Any, unused_job: str | None) -> Any:
-        """A constant: the serialized `Topology`."""
-        return tf.constant(placement.topology(self._system).serialized())
+        """The serialized `Topology`; when it is run, the infeed and outfeed are emptied."""
+        with tf.control_dependencies([virtual_feeds.clear()]):
+            return tf.constant(placement.topology(self._system).serialized())
 
     def shutdown_system(self, unused_job: str | None) -> Any:
         """No operation."""
