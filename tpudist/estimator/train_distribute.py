@@ -100,7 +100,8 @@ class Estimator(_Estimator):
     def _call_input_fn(self, input_fn: Fn, mode: str, *context: Any) -> Any:
         strategy = self._strategy(mode)
         if strategy is None:
-            return super()._call_input_fn(input_fn, mode, *context)
+            made = super()._call_input_fn(input_fn, mode, *context)
+            return user_functions.require_input(made)
         pipeline_ids = itertools.count()
 
         def dataset_of_host() -> Dataset:
