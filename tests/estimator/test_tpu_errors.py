@@ -59,6 +59,24 @@ def test_an_input_function_without_params(tmp_path):
     check_refusal(harness.estimator(tmp_path), "does not include a params", lambda: None)
 
 
+BAD_INPUTS = [
+    [1, 2],
+    [[1.0, 2.0], [3.0, 4.0]],
+    (1.0, 2.0),
+    {"x": "text"},
+    [np.ones(2), np.ones(2), np.ones(2)],
+]
+
+
+@pytest.mark.parametrize("value", BAD_INPUTS)
+def test_an_input_function_that_returns_no_batches(tmp_path, value):
+    words = "an input function returned"
+    check_refusal(harness.estimator(tmp_path), words, lambda params: value)
+    config = estimator.RunConfig(model_dir=str(tmp_path))
+    plain = estimator.Estimator(lambda features, labels, mode: None, config=config)
+    check_refusal(plain, words, lambda: value)
+
+
 @pytest.mark.parametrize("name", ["batch_size", "context"])
 def test_reserved_params(tmp_path, name):
     with pytest.raises(errors.ArgumentError, match=name):

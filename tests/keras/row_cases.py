@@ -4,7 +4,7 @@ A cell of the table is one call of ``fit``, ``evaluate`` or ``predict``. Its ora
 of plain Keras on one device, with the batches that a step takes. Each row's number is a sum of no
 other rows, so that a mean over rows says which of them were seen.
 
-``python -m tests.keras.row_cases WAY MODEL TPU [VERB ...]`` prints what each cell gives, as JSON.
+``python -m tests.keras.row_cases WAY MODEL TPU [VERB or KIND ...]`` prints what each cell gives.
 """
 
 import contextlib
@@ -277,14 +277,16 @@ def _close(one, other):
     return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-5)
 
 
-def main(way, kind, tpu, *verbs):
-    """Prints {cell: verdict} of a way, a model and a TPU."""
+def main(way, kind, tpu, *chosen):
+    """Prints {cell: verdict} of a way, a model and a TPU; of all verbs and kinds, or the chosen."""
+    verbs = [verb for verb in VERBS if verb in chosen] or VERBS
+    kinds = [each for each in KINDS if each in chosen] or KINDS
     if versions.TF2 == (way in GRAPHS):
         of_the_way = "disable" if way in GRAPHS else "enable"
         getattr(tf.compat.v1, of_the_way + "_v2_behavior")()
     found = {
         " ".join(cell): verdict(way, cell, *both(way, kind, tpu, cell))
-        for cell in cells(verbs or VERBS)
+        for cell in cells(verbs, kinds)
     }
     print("RESULT " + json.dumps(found))
 

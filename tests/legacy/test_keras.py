@@ -10,6 +10,7 @@ import pytest
 from tests.legacy.harness import in_a_process
 from tpudist import machine
 from tpudist.legacy import era_keras, runner
+from tpudist.surfaces import keras_names
 from tpudist.surfaces.eras import program
 from tpudist.tfcompat import keras_packages, versions
 
@@ -216,3 +217,30 @@ def test_batch_normalization_is_tensorflows_again():
         assert found is None or found[0].normalization is found[1]
     assert "__init_subclass__" not in vars(base) or base is object
     assert found is None or found[0].normalization is before
+
+
+ASKED = """
+    import tensorflow as tf
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    for owner in (model, model.layers[0], tf.keras.metrics.Mean()):
+        for name in %r:
+            try:
+                getattr(owner, name)
+            except AttributeError as error:
+                print(type(error).__name__, name, "Instead:" in str(error), hasattr(owner, name))
+    model.predict_classes = 3
+    print("set", model.predict_classes)
+"""
+
+
+def test_members_that_are_gone_say_what_to_type(script):
+    names = sorted(keras_names.KERAS_MEMBERS)
+    done = in_a_process(script(ASKED % names), (), ERA)
+    assert done.returncode == 0, done.stderr
+    *asked, last = [line.split() for line in done.stdout.splitlines()]
+    assert last == ["set", "3"]
+    told = [line for line in asked if line[0] == "EraNameError"]
+    assert all(line[2:] == ["True", "False"] for line in told)
+    gone = {line[1] for line in told}
+    assert ("predict_classes" in gone) == versions.KERAS_IS_A_PACKAGE

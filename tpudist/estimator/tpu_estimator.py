@@ -212,7 +212,8 @@ class TPUEstimator(_Estimator):
 
     def _input(self, input_fn: Fn, mode: str, **items: Any) -> Any:
         params = user_functions.with_items(self.params, **items)
-        return user_functions.call(input_fn, params=params, config=self.config, mode=mode)
+        made = user_functions.call(input_fn, params=params, config=self.config, mode=mode)
+        return user_functions.require_input(made)
 
     def _validate_features_in_predict_input(self, result: Any) -> None:
         """Checks nothing: the infeed checks the input of a prediction."""

@@ -47,7 +47,7 @@ class Estimator(_Estimator):
         params, warm_start_from.
     """
 
-    _mode = "infer"  # what is running
+    _mode = "infer"  # "train" or "eval" once one of these has begun
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -67,32 +67,13 @@ class Estimator(_Estimator):
     def _strategy(self, mode: str) -> Strategy:
         return getattr(self, "_strategies", {}).get(mode)
 
-    @functools.wraps(_Estimator.train)
-    def train(self, *args: Any, **kwargs: Any) -> Any:
-        """Trains, with the strategy for training if there is one."""
-        with self._mode_set("train"):
-            return super().train(*args, **kwargs)
-
-    @functools.wraps(_Estimator.evaluate)
-    def evaluate(self, *args: Any, **kwargs: Any) -> Any:
-        """Evaluates, with the strategy for evaluation if there is one."""
-        with self._mode_set("eval"):
-            return super().evaluate(*args, **kwargs)
-
-    @contextlib.contextmanager
-    def _mode_set(self, mode: str) -> Iterator[None]:
-        before, self._mode = self._mode, mode
-        try:
-            yield
-        finally:
-            self._mode = before
-
     # Overrides: the base class calls them.
 
     def _call_input_fn(self, input_fn: Fn, mode: str, *context: Any) -> Any:
         strategy = self._strategy(mode)
         if strategy is None:
-            return super()._call_input_fn(input_fn, mode, *context)
+            made = super()._call_input_fn(input_fn, mode, *context)
+            return user_functions.require_input(made)
         pipeline_ids = itertools.count()
 
         def dataset_of_host() -> Dataset:
@@ -127,10 +108,15 @@ class Estimator(_Estimator):
     def _convert_train_steps_to_hooks(
         self, steps: int | None, max_steps: int | None
     ) -> list[SessionRunHook]:
+        self._mode = "train"
         strategy = self._strategy("train")
         if strategy is None:
             return super()._convert_train_steps_to_hooks(steps, max_steps)
         return [step_loop.LoopHook(adapter.steps_per_run(strategy), steps, max_steps)]
+
+    def _convert_eval_steps_to_hooks(self, steps: int | None) -> list[SessionRunHook]:
+        self._mode = "eval"
+        return super()._convert_eval_steps_to_hooks(steps)
 
     def _call_model_fn(
         self, features: Any, labels: Nest, mode: str, config: RunConfig

@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import ArgumentError
+from tpudist.tfcompat import nests
 
 if TYPE_CHECKING:
     from tpudist.core.annotations import Fn
@@ -40,6 +41,26 @@ def require_params(fn: Fn, what: str) -> None:
             "TPUEstimator passes the batch size, which depends on the TPU, as params['batch_size']",
             "def %s(..., params): ... params['batch_size']" % name,
         )
+
+
+def require_input(value: Any) -> Any:
+    """Returns what an input function returned, if batches can be made of it.
+
+    Raises:
+      ArgumentError: (a ValueError) it has Python's numbers or strings, or is a list, or tuple, of
+        more than features and labels.
+    """
+    is_pair = isinstance(value, (tuple, list)) and not hasattr(value, "_fields")
+    is_plain = any(
+        isinstance(leaf, (bool, int, float, str, bytes)) for leaf in nests.flatten(value)
+    )
+    if is_plain or is_pair and len(value) not in (1, 2):
+        raise ArgumentError(
+            "an input function returned %r" % (value,),
+            "it returns batches: a dataset, or the tensors (features, labels)",
+            "return tf.data.Dataset.from_tensor_slices((features, labels)).batch(BATCH_SIZE)",
+        )
+    return value
 
 
 def with_items(params: Any, **items: Any) -> Any:

@@ -11,6 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import machine
+from tpudist.errors import EraNameError
+from tpudist.surfaces import keras_names
 
 if TYPE_CHECKING:
     from tpudist.surfaces.eras.keras import Keras
@@ -222,6 +224,43 @@ def units_of_era() -> Iterator[Any]:
         yield
     finally:
         dense.__init__ = native
+
+
+class _Gone:
+    """A member that Keras has no more: whoever asks for it is told what to type.
+
+    An object may be given an attribute of that name.
+    """
+
+    def __init__(self, name: str, instead: str) -> None:
+        self._name, self._instead = name, instead
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        raise EraNameError(
+            "%s.%s is not in the Keras of TensorFlow %s" % (owner.__name__, self._name, _release()),
+            "Keras has taken it away since the program was written",
+            self._instead,
+        )
+
+
+def _release() -> str:
+    from tpudist.tfcompat import versions
+
+    return str(versions.TF)
+
+
+@contextlib.contextmanager
+def members_of_era() -> Iterator[Any]:
+    """Context manager: members that Keras had in the eras, and has no more, say what to type."""
+    from tpudist.tfcompat import keras_packages
+
+    with contextlib.ExitStack() as undo:
+        for base, names in keras_packages.classes_with_members():
+            for name in names:
+                if not hasattr(base, name):
+                    setattr(base, name, _Gone(name, keras_names.KERAS_MEMBERS[name]))
+                    undo.callback(delattr, base, name)
+        yield
 
 
 def _takes(function: Any, name: str) -> bool:

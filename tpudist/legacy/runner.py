@@ -188,6 +188,7 @@ def patched(of: Program, tpu: str | None) -> Iterator[hook.Hook]:
         undo.enter_context(era_keras.layers_of_slim())
         undo.enter_context(era_keras.moments_of_era())
         undo.enter_context(era_keras.units_of_era())
+        undo.enter_context(era_keras.members_of_era())
         undo.enter_context(behaviour.listing_cores())
         undo.enter_context(behaviour.signatures_of_era())
         undo.enter_context(behaviour.strategies_of_era())

@@ -30,6 +30,9 @@ _OPTIMIZERS_WITHIN = ("optimizers.legacy", "optimizers.optimizer_v2", "optimizer
 
 _OPTIMIZERS = ("keras.optimizers", "optimizers")
 
+#: What names of members end in that models have, and other layers have not.
+_OF_MODELS = ("_generator", "_classes", "_proba", "to_yaml")
+
 
 def minor() -> str:
     """The installed TensorFlow's minor release, such as "2.21"."""
@@ -177,6 +180,18 @@ def batch_normalization_with_masks() -> Any:
     inside = ".src" if versions.KERAS_MODULES_ARE_IN_SRC else ""
     name = "%s%s.layers.normalization.batch_normalization" % (_package(), inside)
     return importlib.import_module(name).BatchNormalizationBase
+
+
+def classes_with_members() -> list[tuple[Any, list[str]]]:
+    """Pairs of a base class of the eras' Keras and the names of `KERAS_MEMBERS` that it had."""
+    keras, members = _of_eras(), sorted(keras_names.KERAS_MEMBERS)
+    of_models = [name for name in members if name.endswith(_OF_MODELS)]
+    of_layers = [name for name in members if name not in of_models]
+    return [
+        (keras.Model, of_models),
+        (keras.layers.Layer, of_layers),
+        (keras.metrics.Metric, of_layers),
+    ]
 
 
 def _package() -> str:

@@ -14,6 +14,7 @@ import tensorflow as tf
 from tpudist.errors import ArgumentError, ArgumentTypeError
 
 _train = tf.compat.v1.train
+_SessionRunHook: Any = _train.SessionRunHook
 
 
 def make_early_stopping_hook(
@@ -55,7 +56,7 @@ def make_early_stopping_hook(
     return _Hook(should_stop_fn, run_every_secs, run_every_steps)
 
 
-class _Hook(_train.SessionRunHook):
+class _Hook(_SessionRunHook):
     """Asks a function every so often whether to stop."""
 
     def __init__(self, should_stop: Any, seconds: Any, steps: Any) -> None:
