@@ -100,8 +100,6 @@ def test_local_results_of_a_nest(surface, mode, strategy, name, method):
     assert isinstance(found, tuple)
     if name == "tensor":
         assert values(mode, found) == (0.0, 1.0, 2.0, 3.0)
-    elif name == "list" and surface is modes.V2_0:  # TensorFlow 2.0 took it for the replicas'
-        assert values(mode, tuple(map(parts, found))) == tuple(of_replicas(name))
     else:
         assert values(mode, tuple(map(parts, found))) == (of_replicas(name),)
 

@@ -84,13 +84,14 @@ def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
     """Tuple of the components of `value` on this client; ``(value,)`` if it has none.
 
     A nest has none, whatever its leaves are, but for what the era's TensorFlow took apart: lists
-    (until 2.1), every nest (later than 2.2), or nothing.
+    of a tensor for each replica (until 2.1; a list of something else is one value that
+    TensorFlow assigns), every nest (later than 2.2), or nothing.
     """
     taken_apart = getattr(strategy, "_nests_taken_apart", "lists")
     if distributed.is_distributed(value):
         return getattr(base_classes.native(strategy), distributed.LOCAL_RESULTS)(value)
-    if taken_apart == "lists" and isinstance(value, list):
-        return tuple(value)
+    if taken_apart == "lists" and is_list_of_replicas(strategy, value):
+        return tuple(value) if all(map(distributed.is_tensor_like, value)) else (value,)
     if taken_apart == "all" and nests.is_nested(value):
         return tuple(program.spread(strategy, value))
     return (value,)

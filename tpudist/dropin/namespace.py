@@ -23,6 +23,7 @@ from typing import Any
 from tpudist import surfaces
 from tpudist.dropin import contrib_modules, exports, private_modules, replaced_names, stand_ins
 from tpudist.errors import ContribNameError, EraNameError
+from tpudist.surfaces import contrib_names
 
 #: Dunder names of TensorFlow that users read; all others are Python's.
 _PASSED_ON = (
@@ -309,8 +310,9 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
 
 
 def _was_in_contrib(path: str) -> bool:
-    """Whether 1.15 had a name or module of contrib, as far as it is listed."""
-    return contrib_modules.is_name(path) or contrib_modules.is_module(path)
+    """Whether contrib had a name or module, in 1.15's list or before it went to a package."""
+    listed = contrib_modules.is_name(path) or contrib_modules.is_module(path)
+    return listed or contrib_names.lead(path).kind != contrib_names.NOWHERE
 
 
 def _close_name(space: Namespace, name: str) -> str:

@@ -193,7 +193,7 @@ GONE = {
 GONE_IN_A_DROPIN = {
     "contrib": "copy the few lines you use, or TensorFlow 1.15, the last that has it",
     "estimator": "an Estimator with a model function of your own, which runs on every release; or "
-                 "TensorFlow 2.15, the last with canned ones",
+                 "its package: pip install --no-deps tensorflow-estimator==2.15.0",
 }
 
 #: Last TensorFlow release with a whole module, for the message.

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 _METRICS = "metrics_impl"
 
 
+def keeps_merged(merge_fn: Fn) -> bool:
+    """Whether a merge gets the one tensor of a merge before as it is, not as N values."""
+    return getattr(merge_fn, "__module__", "").endswith(_METRICS)
+
+
 class Merge(function_graphs.Trace):
     """The merge function of one ``merge_call``, traced into its own graph.
 
@@ -69,8 +74,7 @@ class Merge(function_graphs.Trace):
         with self.ordered(), self.program.extended.place(), distributed.cross_replica(
             self._strategy
         ):
-            keeps = getattr(merge_fn, "__module__", "").endswith(_METRICS)
-            args, kwargs = self._enter((args, kwargs), keeps)
+            args, kwargs = self._enter((args, kwargs), keeps_merged(merge_fn))
             self.position = len(self.program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
         self.used_as_one = list(filter(stored_once.is_stored_once, self._variables()))
@@ -86,7 +90,7 @@ class Merge(function_graphs.Trace):
     def _enter(self, structure: Any, keeps_merged: bool) -> Any:
         return nests.map_structure(lambda leaf: self._enter_leaf(leaf, keeps_merged), structure)
 
-    def _enter_leaf(self, leaf: Any, keeps_merged: bool) -> Any:
+    def _enter_leaf(self, leaf: Any, keeps_merged: bool = False) -> Any:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
         if keeps_merged and self.program.is_merged(leaf):

@@ -161,9 +161,10 @@ class Replica(distributed.MirroredReplicaContext):
         @functions.library
         def meet(*merge_args: Any, **merge_kwargs: Any) -> Any:
             extended = self.strategy.extended
-            merge_args, merge_kwargs = values_by_device.of(
-                extended, distributed.as_per_replica(extended, (merge_args, merge_kwargs))
-            )
+            given = (merge_args, merge_kwargs)
+            if not merge.keeps_merged(merge_fn):
+                given = distributed.as_per_replica(extended, given)
+            merge_args, merge_kwargs = values_by_device.of(extended, given)
             with collectives.meeting():
                 return merge_fn(*merge_args, **merge_kwargs)
 
