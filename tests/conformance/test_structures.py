@@ -3,7 +3,6 @@
 import pytest
 import tensorflow as tf
 
-from tests.conformance import modes
 from tests.conformance.modes import MEAN, SUM, covers, number, replica
 from tests.contrib import harness
 from tests.helpers import cores
