@@ -32,6 +32,7 @@ else:
     #: What to type if `native`, the module of Estimator, is None.
     REQUIREMENT = estimator_package.REQUIREMENT
 
+native_tpu: Any
 if native is None:
     native_tpu = None
 elif versions.TPU_ESTIMATOR_HAS_PACKAGE:

@@ -53,7 +53,8 @@ class Parts:
 
     def _take(self, node: Any, above: int) -> list[tuple[Any, int]]:
         """Notes a part; returns the definitions that stand in it, each with its index."""
-        index, inner, words = len(self.every), [], set()
+        index, inner = len(self.every), []
+        words: set[str] = set()
         is_decorated = bool(getattr(node, "decorator_list", None))
         name = getattr(node, "name", "")
         self.every.append(Part(name, above, type(node) is ast.ClassDef, is_decorated, words))
