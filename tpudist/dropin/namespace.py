@@ -13,6 +13,7 @@ round, since there ``tf`` itself has the meanings of 1.x.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import importlib
@@ -101,7 +102,8 @@ class Namespace(types.ModuleType):
         names = {name for name in self.__dict__ if not name.startswith("_")}
         names.update(_overlaid(self._tpudist_era, self._tpudist_path))
         for base in bases_of(self):
-            names.update(dir(base))
+            with contextlib.suppress(ImportError):  # a lazy module that lacks a package
+                names.update(dir(base))
         return sorted(names)
 
     def __repr__(self) -> str:
