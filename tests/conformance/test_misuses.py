@@ -62,8 +62,8 @@ MISUSES = {
         lambda use: use.assigned(computation_shape=[1, 1, 3], num_replicas=1),
         r"must divide the mesh.*a shape such as \[1, 1, (1, )?2\]",
     ),
-    "no function": (lambda use: use.run(3), r"run\(3\)"),
-    "a function's result": (lambda use: use.run(number, (1.0,), {}), "run with 1 argument"),
+    "a number to call": (lambda use: use.run(3), r"run\(3\)"),
+    "the result of a call": (lambda use: use.run(number, (1.0,), {}), "run with 1 argument"),
     "args without its comma": (
         lambda use: use.run(lambda x: x, args=tf.constant(1.0)),
         r"args=.*Instead: args=\(x,\): without the comma, \(x\) is x",
@@ -95,7 +95,7 @@ MISUSES = {
         lambda use: use.strategy.experimental_distribute_dataset([1, 2, 3]),
         r"experimental_distribute_dataset\(\[1, 2, 3\]\)",
     ),
-    "a dataset for a function": (
+    "a dataset for dataset_fn": (
         lambda use: use.strategy.experimental_distribute_datasets_from_function(
             tf.data.Dataset.range(8).batch(4)
         ),
