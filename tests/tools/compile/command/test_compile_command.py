@@ -266,5 +266,3 @@ def test_the_largest_batch_that_fits_is_found(script, with_compiler, capsys):
     )
     assert 1800 < batch < above < 2048 and above - batch <= 16
     assert "float32[%d,1024,1024]" % batch in told
-    assert "bfloat16: no batch above %d fits with it either" % batch in told
-    assert "recompute: " in told
