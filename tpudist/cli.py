@@ -118,7 +118,7 @@ def _add_loudness(verb: argparse.ArgumentParser) -> None:
 
 
 def split(argv: list[str], top: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
-    """(tpudist's arguments, those of the script or command that it runs)."""
+    """Splits a command line into tpudist's arguments and those of what it runs."""
     module = modules().get(argv[0]) if argv else None
     if module is None or not hasattr(module, "split"):
         return argv, []

@@ -59,7 +59,7 @@ TENSORFLOWS = (
 def cache_folder(
     asked: str | None = None, environ: Mapping[str, str] | None = None, system: str | None = None
 ) -> str:
-    """The folder of what is kept: the one asked for, TPUDIST_CACHE, or the platform's cache folder.
+    """The cache folder: the one asked for, that of TPUDIST_CACHE, or the platform's.
 
     Variables, and ``sys.platform``, may be those of another machine.
     """

@@ -66,8 +66,8 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PACKAGE",
-        help="an installed package that was written for the script's era too; those whose names "
-        "tell it are found, and printed; may be given again",
+        help="an installed package that is to have the era's TensorFlow too, though its names are "
+        "of another era or it is made for one release of TensorFlow; may be given again",
     )
     verb.add_argument(
         "--not",

@@ -224,7 +224,7 @@ def _prepare(
 
 
 def _about(script: str, error: BaseException) -> list[str]:
-    """What is said of an error of a script whose era was named, so that nothing was read."""
+    """The lines to print after an error of a script whose era was named on the command line."""
     is_keras = era_keras.is_out_of_keras(error)
     return era_keras.lines(program.read(script).keras) if is_keras else []
 
