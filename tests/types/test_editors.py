@@ -29,12 +29,9 @@ HOVERS = {
         tf.contrib.distribute.get_tower_context
         tf.contrib.cluster_resolver.TPUClusterResolver.get_master
         tf.contrib.tpu.CrossShardOptimizer
-        tf.contrib.tpu.TPUConfig
         tf.contrib.tpu.TPUEstimator
         tf.contrib.tpu.TPUEstimator.train
-        tf.contrib.tpu.TPUEstimatorSpec
         tf.contrib.tpu.keras_to_tpu_model
-        tf.estimator.EstimatorSpec
     """,
     "v2_0": """
         tf.distribute.experimental.TPUStrategy

@@ -22,7 +22,8 @@ def revealed(code, folder):
         stdout=subprocess.PIPE,
         universal_newlines=True,
     )
-    return re.findall(r'^names\.py:\d+: note: Revealed type is "(.*)"$', process.stdout, re.M)
+    # mypy marks an Any that came by way of a module's `__getattr__` with a question mark.
+    return re.findall(r'^names\.py:\d+: note: Revealed type is "(.*?)\??"$', process.stdout, re.M)
 
 
 @pytest.mark.parametrize("era", surfaces.ERAS)
@@ -41,6 +42,6 @@ def test_a_name_is_what_it_leads_to(era, tmp_path):
     found = dict(zip(ours, zip(said[::2], said[1::2])))
     assert {name: pair for name, pair in found.items() if pair[0] != pair[1]} == {}
     untyped = {name for name, pair in found.items() if pair[0] == "Any"}
-    # Those of Estimator are the installed TensorFlow's classes, or what stands in for them.
+    # Those of Estimator are TensorFlow's own classes, of a package without annotations.
     untyped -= {name for name in untyped if ours[name].startswith("tpudist.estimator.")}
     assert {name.rpartition(".")[2] for name in untyped} <= {"VariableAggregation", "Topology"}
