@@ -22,9 +22,7 @@ PAGE = HERE / "STABLE.md"
 VARIABLES = {
     "TPUDIST_ALLOW_EAGER_RUN": "1: `strategy.run` takes a plain function in eager mode, and wraps "
     "it in a `tf.function`, as TensorFlow 1.15 and 2.0 did",
-    "TPUDIST_CACHE": "the folder where environments and the compiler's answers are kept",
-    "TPUDIST_CACHE_SIZE": "how much the compiler's answers may take, such as `500MiB`; by default "
-    "1GiB",
+    "TPUDIST_CACHE": "the folder where `tpudist matrix` keeps environments",
     "TPUDIST_CHECK_REPLICAS": "the steps after which the workers of a cluster compare what "
     "they hold of each variable",
     "TPUDIST_DEVICE": "what computes for a virtual TPU: `CPU:0`, the default, or `GPU:0`",

@@ -1,9 +1,9 @@
 """What compiling for a TPU takes. One program, one process; the last line is JSON.
 
-    python -m tests.benchmarks.compiling MODEL REPLICAS BATCH TOPOLOGY FAST CACHE
+    python -m tests.benchmarks.compiling MODEL REPLICAS BATCH TOPOLOGY FAST
 
 MODEL is a name of `tests.benchmarks.compiled_models`, BATCH of one replica, FAST
-and CACHE are 0 or 1.
+is 0 or 1.
 """
 
 import json
@@ -21,15 +21,12 @@ def cpu_seconds():
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def main(model, replicas, batch, topology, fast, cache):
+def main(model, replicas, batch, topology, fast):
     """Prints what one compilation took, without TensorFlow's import and the model's making."""
     lower = MODELS[model](int(replicas), int(batch))
     start, used = time.perf_counter(), cpu_seconds()
     program = lower()
-    lowered, traced = time.perf_counter(), cpu_seconds()
-    found = compilation.compile_program(
-        program, topology, fast=bool(int(fast)), cache=bool(int(cache))
-    )
+    found = compilation.compile_program(program, topology, fast=bool(int(fast)))
     assert found.ok, found.failure
     print(
         json.dumps(
@@ -38,9 +35,6 @@ def main(model, replicas, batch, topology, fast, cache):
                 "cpu": cpu_seconds() - used,
                 "peak": found.effort.peak_bytes,
                 "host": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-                "lowering": lowered - start,
-                "answering": cpu_seconds() - traced,
-                "cached": found.effort.cached,
             }
         )
     )

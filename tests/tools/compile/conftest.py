@@ -1,4 +1,4 @@
-"""Fixtures: the TPU compiler, and a cache that the tests of a run share."""
+"""Fixtures: the TPU compiler, and what it compiles."""
 
 import pytest
 
@@ -16,15 +16,16 @@ def compiler():
 
 
 @pytest.fixture(scope="session")
-def answers(tmp_path_factory):
-    """The folder of a cache for this run alone."""
-    return tmp_path_factory.mktemp("answers")
-
-
-@pytest.fixture
-def compiled(compiler, answers, monkeypatch):
-    """``compile_program``, with the cache that the tests of a run share."""
+def compiled(compiler):
+    """``compile_program``; a program is compiled once in a run."""
     from tpudist.tools.compile.compiler.compilation import compile_program
 
-    monkeypatch.setenv("TPUDIST_CACHE", str(answers))
-    return compile_program
+    known = {}
+
+    def compiled_once(program, topology, **options):
+        key = (program.hlo, topology, tuple(sorted(options.items())))
+        if key not in known:
+            known[key] = compile_program(program, topology, **options)
+        return known[key]
+
+    return compiled_once

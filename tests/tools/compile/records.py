@@ -1,5 +1,8 @@
 """Programs, answers and reports written by hand."""
 
+import base64
+import json
+
 from tests.tools.compile.hlo import modules
 from tpudist.surfaces import slices
 from tpudist.tools.compile import program
@@ -30,23 +33,96 @@ def a_program(**changes):
             program.Collective("all-reduce", "float32", (8, 128), "train.py:7"),
             program.Collective("all-reduce", "float32", (4,), "train.py:8"),
         ),
-        shardings=(),
         locations={"StatefulPartitionedCall/add": "train.py:5"},
-        warnings=(),
         tensorflow="2.21.0",
     )
     return made._replace(**changes)
 
 
+def estimated(cycles, op_name):
+    """The fields of an instruction with the compiler's estimate."""
+    config = json.dumps({"window_config": {"estimated_cycles": str(cycles)}})
+    return {"backend_config": config.encode(), "metadata": {"op_name": op_name}}
+
+
+#: The instructions of a compiled program: (opcode, operands, shape, fields).
+COMPILED = (
+    ("parameter", [], (8, 128), {"parameter_number": 0}),
+    ("parameter", [], (16, 128), {"parameter_number": 1}),
+    ("add", [0, 0], (8, 128), estimated(60, "StatefulPartitionedCall/add")),
+    ("multiply", [2, 2], (8, 128), estimated(40, "block/mul")),
+    ("all-reduce", [3], (8, 128), {}),
+)
+
+
+def optimized(*instructions):
+    """A compiled program as the worker returns it; the second parameter is bfloat16."""
+    whole = messages.ModuleWithConfig()
+    made = modules.computation(whole.module, 1, *instructions)
+    for instruction in made.instructions:
+        rank = len(instruction.shape.dimensions)
+        instruction.shape.layout.minor_to_major[:] = reversed(range(rank))
+        if instruction.opcode == "parameter" and instruction.parameter_number == 1:
+            instruction.shape.element_type = 16
+    return base64.b64encode(whole.SerializeToString()).decode()
+
+
+def a_loop(start):
+    """A compiled program whose loop counts from a number to 1000; from any number if it is None."""
+    whole = messages.ModuleWithConfig()
+    counter = messages.Shape(element_type=4)
+    state = {"shape": {"element_type": 13, "tuple_shapes": [counter]}}
+    taken = [("parameter", [], None, state), ("get-tuple-element", [0], (), {})]
+    modules.computation(
+        whole.module,
+        1,
+        *taken,
+        ("constant", [], (), {"literal": {"s32s": [1]}}),
+        ("add", [1, 2], (), {}),
+        ("all-reduce", [1], (), estimated(7, "while/sum")),
+        ("tuple", [3], None, state),
+    )
+    bound = ("constant", [], (), {"literal": {"s32s": [1000]}})
+    compared = ("compare", [1, 2], (), {"comparison_direction": "LT"})
+    modules.computation(whole.module, 2, *taken, bound, compared)
+    modules.computation(
+        whole.module,
+        3,
+        ("parameter", [], (), {})
+        if start is None
+        else ("constant", [], (), {"literal": {"s32s": [start]}}),
+        ("tuple", [0], None, state),
+        ("while", [1], None, dict(state, called_computation_ids=[1, 2])),
+    )
+    return base64.b64encode(whole.SerializeToString()).decode()
+
+
+def a_fusion():
+    """A compiled program of a product and what follows it, which are one instruction."""
+    whole = messages.ModuleWithConfig()
+    modules.computation(
+        whole.module,
+        1,
+        ("parameter", [], (8, 8), {}),
+        ("dot", [0, 0], (8, 8), {"metadata": {"op_name": "block/MatMul"}}),
+        ("maximum", [1, 1], (8, 8), {"metadata": {"op_name": "block/Relu"}}),
+    )
+    modules.computation(
+        whole.module,
+        2,
+        ("parameter", [], (8, 8), {}),
+        ("fusion", [0], (8, 8), dict(estimated(9, "block/Relu"), called_computation_ids=[1])),
+    )
+    return base64.b64encode(whole.SerializeToString()).decode()
+
+
 def answer(**changes):
-    """Returns what ``answers.digest`` returns for a program that compiles."""
+    """Returns the worker's answer of a program that compiles."""
     return dict(
         {
             "ok": True,
-            "code": None,
-            "message": None,
             "kind": "TPU v5 lite",
-            "hbm": 16 << 30,
+            "attributes": {"device_memory_bytes_limit": 16 << 30},
             "pjrt": "0.117",
             "seconds": 2.0,
             "cpu_seconds": 3.0,
@@ -59,33 +135,16 @@ def answer(**changes):
                 "code": 2048,
                 "peak": 0,
             },
-            "parameters": {
-                "0": ["float32", [8, 128], 4096, 4096],
-                "1": ["bfloat16", [16, 128], 4096, 4096],
-            },
-            "flops": 1e6,
-            "bytes_accessed": 1e5,
-            "collectives": [["all-reduce", 1, 4112]],
-            "loops": [],
-            "again": [0, 0],
-            "costs": [
-                ["StatefulPartitionedCall/add", "fusion.1", 1, 60.0, 6e5, 1e3, 0],
-                ["block/mul", "fusion.1", 1, 40.0, 4e5, 1e8, 0],
-            ],
-            "held": [8192, 12288, 9216],
-            "alive": [
-                [4096, "", "float32[8,128]", 0],
-                [4096, "StatefulPartitionedCall/add", "float32[8,128]", None],
-            ],
+            "cost": {"flops": 1e6, "bytes accessed": 1e5},
+            "optimized": optimized(*COMPILED),
         },
         **changes,
     )
 
 
 def failed(code="RESOURCE_EXHAUSTED", message="E1000: out of memory"):
-    """Returns what ``answers.digest`` returns for a program that does not compile."""
-    found = dict.fromkeys(("kind", "hbm", "pjrt", "memory", "seconds", "cpu_seconds", "peak_bytes"))
-    return dict(found, ok=False, code=code, message=message)
+    """Returns the worker's answer of a program that does not compile."""
+    return {"ok": False, "code": code, "message": message}
 
 
 def a_report(**changes):
@@ -93,11 +152,11 @@ def a_report(**changes):
     return summarized(answer())._replace(**changes)
 
 
-def summarized(digest, lowered=None, topology="v5e:2x4", fast=False):
+def summarized(answered, lowered=None, topology="v5e:2x4", fast=False):
     """Builds the `report.Report` of an answer.
 
     Args:
-      digest: what :func:`answer` or :func:`failed` returned.
+      answered: what :func:`answer` or :func:`failed` returned.
       lowered: a `program.Program`; :func:`a_program` if None.
       topology: a slice's name.
       fast: as for ``compile_program``.
@@ -107,6 +166,5 @@ def summarized(digest, lowered=None, topology="v5e:2x4", fast=False):
         slices.find(topology),
         fast,
         libtpu.Libtpu("/libtpu.so", "0.0.52"),
-        digest,
-        False,
+        answered,
     )

@@ -47,7 +47,8 @@ def test_a_tenth_more_memory_fails_with_a_diff(pin):
 
 def test_one_collective_more_fails(pin):
     pin().check_compiled(records.a_report())
-    more = records.summarized(records.answer(collectives=[["all-reduce", 2, 4112]]))
+    twice = records.optimized(*records.COMPILED, records.COMPILED[-1])
+    more = records.summarized(records.answer(optimized=twice))
     with pytest.raises(PinError, match=r"'collectives'\]\['all-reduce'\] +1 +2 "):
         pin().check_compiled(more)
     pin(fixture.UPDATE).check_compiled(more)

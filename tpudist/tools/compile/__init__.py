@@ -7,9 +7,9 @@ says how much memory the program takes and where its time goes.
 * :mod:`step`: ``tpudist.compile_step``.
 * :mod:`command`: ``tpudist compile`` and ``tpudist run --compile``.
 * :mod:`lowering`: traces a step and lowers it to HLO, as a `program.Program`.
-* :mod:`compiler`: compiles that with libtpu, keeps its answers, and builds a `report.Report`.
+* :mod:`compiler`: compiles that with libtpu, and builds a `report.Report`.
 * :mod:`hlo`: reads and rewrites programs in HLO.
-* :mod:`pages`: formats a report for the terminal and as an HTML page.
+* :mod:`pages`: formats a report for the terminal.
 
 Importing this package imports no TensorFlow. To change: a new line of the report is a field in
 :mod:`report`, read off the compiled program in :mod:`hlo`.

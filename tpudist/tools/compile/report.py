@@ -1,19 +1,17 @@
 """The record of what the TPU compiler found out about a program, and its JSON form.
 
 The JSON form is an object with the fields of `Report`, each record an object
-with its own fields, and ``"schema"``. Fields may be added; one that changes or
+with its own fields, ``"schema"`` and ``"compared"``. Fields may be added; one that changes or
 goes away makes a new schema. Sizes are bytes on one device, times seconds. compat/COMPILE.md has
 every field.
 """
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple
-
-from tpudist.tools.compile.program import plain, record
+from typing import Any, NamedTuple
 
 #: Version of the JSON form.
-SCHEMA = 3
+SCHEMA = 4
 
 
 class Failure(NamedTuple):
@@ -22,8 +20,8 @@ class Failure(NamedTuple):
     kind: str  # "out-of-memory", "refused" (the compiler's own error), "crash" or "timeout"
     message: str  # of the compiler
     instead: str  # what to do about it
-    # the largest arrays of the program before optimization, if it is out of
-    # memory
+    # if it is out of memory, the largest arrays that it holds at once, where the compiler says
+    # which; else those that the step computes
     largest: tuple[Buffer, ...]
     # the bytes that are missing, as the compiler counts them, if it is out of memory; None if the
     # compiler does not say
@@ -85,10 +83,9 @@ class Argument(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The compiler's cost analysis, of one device and one step."""
+    """The compiler's cost analysis, of one device; it counts one round of each loop."""
 
-    # with all trips of loops; a loop whose trips are unknown counts once. None if the compiler
-    # does not say
+    # None if the compiler does not say
     flops: float | None
     bytes_accessed: float | None
     loops: tuple[Loop, ...]
@@ -113,32 +110,17 @@ class Collectives(NamedTuple):
     locations: tuple[str, ...]
 
 
-class Split(NamedTuple):
-    """A tensor annotated for logical devices; see ``program.Sharding``."""
-
-    name: str
-    description: str
-    global_shape: tuple[int, ...]
-    per_device_shape: tuple[int, ...]
-    location: str
-
-
 class Hot(NamedTuple):
-    """The cost of one op of the user's program in one compiled instruction, in one step."""
+    """The compiler's estimate of one instruction, in one step."""
 
-    location: str  # "file:line", "" if unknown
+    location: str  # "file:line" of its op, "" if unknown
     layer: str  # the name scopes of the op: Keras layers and ``tf.name_scope``
-    # its name in the compiled program. The cost of a fused one is divided among its ops by their
-    # FLOPs
-    instruction: str
-    op_name: str  # its name, "" of the compiler's own instructions
-    cycles: float  # the compiler's estimate, with all trips of loops; only for comparing
+    instruction: str  # its name in the compiled program
+    # the op's name, "" of the compiler's own instructions; a fused one has that of its product
+    op_name: str
+    cycles: int  # with all rounds of loops; only for comparing
     share: float  # of all cycles, 0 to 1
     times: int  # how often the instruction runs
-    # computed, and moved to and from the device's memory
-    flops: float
-    bytes: float
-    bound: str  # "compute", "memory" or "network": what takes longest at the chip's peaks
 
 
 class Versions(NamedTuple):
@@ -151,12 +133,11 @@ class Versions(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """What compiling took; if it is `cached`, what it took in the earlier run."""
+    """What compiling took."""
 
     seconds: float
     cpu_seconds: float
     peak_bytes: int
-    cached: bool
 
 
 class Report(NamedTuple):
@@ -167,24 +148,19 @@ class Report(NamedTuple):
     target: Target
     memory: Memory | None  # None if it does not compile
     arguments: tuple[Argument, ...]  # the largest first
-    # bytes of HBM that are live at each of the program's instructions, in the order in which they
-    # run, evenly thinned out if they are many; simulated
-    held: tuple[int, ...]
-    # the arrays that are live where `held` is largest
-    alive: tuple[Buffer, ...]
     cost: Cost | None  # None if it does not compile
     # that the program asked for, and those of the compiled program
     requested: tuple[Collectives, ...]
     optimized: tuple[Collectives, ...]
-    splits: tuple[Split, ...]
-    hottest: tuple[Hot, ...]  # of all ops, the most expensive first
+    hottest: tuple[Hot, ...]  # the most expensive first
     warnings: tuple[str, ...]  # sentences
     versions: Versions
     effort: Effort
 
     def to_json(self) -> dict[str, Any]:
-        """Returns a dict of JSON types, which :func:`from_json` reads."""
-        values = dict(plain(self), schema=SCHEMA)
+        """Returns a dict of JSON types; "compared" is what a later report is compared with."""
+        compared = self.compared() if self.ok else None
+        values = dict(_plain(self), schema=SCHEMA, compared=compared)
         if self.memory:
             values["memory"]["total"] = self.memory.total
         return values
@@ -223,31 +199,8 @@ def _number(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-#: The classes of the records in a field.
-_RECORDS = {
-    "failure": Failure,
-    "largest": Buffer,
-    "target": Target,
-    "memory": Memory,
-    "arguments": Argument,
-    "alive": Buffer,
-    "cost": Cost,
-    "loops": Loop,
-    "requested": Collectives,
-    "optimized": Collectives,
-    "splits": Split,
-    "hottest": Hot,
-    "versions": Versions,
-    "effort": Effort,
-}
-
-
-def from_json(values: Mapping[str, Any]) -> Report:
-    """Reads a `Report` from the dict that ``to_json`` returned, or its copy through JSON.
-
-    Fields that this release does not know are ignored; another schema raises a ValueError.
-    """
-    if values.get("schema") != SCHEMA:
-        raise ValueError("schema %r is not %d" % (values.get("schema"), SCHEMA))
-    report: Report = record(Report, values, _RECORDS)
-    return report
+def _plain(value: Any) -> Any:
+    """Returns a record as JSON types."""
+    if hasattr(value, "_asdict"):
+        return {field: _plain(each) for field, each in value._asdict().items()}
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -23,7 +23,6 @@ def compile_step(
     fast: bool = False,
     timeout: float = compilation.TIMEOUT,
     progress: Callable[[float], object] | None = None,
-    cache: bool = True,
 ) -> Report:
     """Compiles a step for a TPU, without one.
 
@@ -47,7 +46,6 @@ def compile_step(
       timeout: seconds after which the compiler is ended.
       progress: called with the seconds passed, now and then, while the
         compiler works; or None.
-      cache: use an earlier answer of the same compiler for the same program.
 
     Returns:
       A `tpudist.tools.compile.report.Report`; it says whether the step compiles.
@@ -65,7 +63,6 @@ def compile_step(
         fast=fast,
         timeout=timeout,
         progress=progress,
-        cache=cache,
     )
 
 

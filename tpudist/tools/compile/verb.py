@@ -59,7 +59,7 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "--fit", action="store_true", help="find the largest batch of a replica that fits"
     )
     _add_compiler(verb)
-    _add_reports(verb)
+    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
     return verb
 
 
@@ -80,8 +80,6 @@ def _add_compiler(verb: argparse.ArgumentParser) -> None:
     """The options of whatever compiles."""
     told = "optimize little: a quick answer, with other figures"
     verb.add_argument("--fast", action="store_true", help=told)
-    told = "compile anew, whatever is kept ($TPUDIST_CACHE, up to $TPUDIST_CACHE_SIZE, or 1GiB)"
-    verb.add_argument("--no-cache", action="store_true", help=told)
     verb.add_argument(
         "--timeout",
         type=float,
@@ -100,11 +98,6 @@ def _add_compiler(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--rtol", type=float, metavar="X", help="of --baseline; by default 0.05")
     told = "print what is wrong as GitHub annotations too"
     verb.add_argument("--github", action="store_true", help=told)
-
-
-def _add_reports(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
-    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -123,15 +123,13 @@ ESTIMATORS = """
 
 
 @pytest.fixture
-def run(tmp_path, answers):
+def run(tmp_path):
     """Runs ``tpudist run`` on a source in a Python of its own."""
 
     def made(source, *options, given=()):
         path = tmp_path / "script.py"
         path.write_text(textwrap.dedent(source))
-        environment = dict(
-            os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3", TPUDIST_CACHE=str(answers)
-        )
+        environment = dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
         environment.pop("TPUDIST_TPU", None)
         return subprocess.run(
             [sys.executable, "-m", "tpudist", "run", *options, str(path), *given],

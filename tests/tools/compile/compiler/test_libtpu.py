@@ -8,7 +8,7 @@ import pytest
 
 from tests.tools.compile import records
 from tpudist.errors import CompileError
-from tpudist.tools.compile.compiler import answers, compilation, libtpu
+from tpudist.tools.compile.compiler import compilation, libtpu
 
 linux = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64",
@@ -80,7 +80,6 @@ def test_a_file_that_is_no_library_is_an_error(tmp_path, monkeypatch):
     path = tmp_path / "libtpu.so"
     path.write_text("no library")
     monkeypatch.setenv("TPUDIST_LIBTPU", str(path))
-    monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
     with pytest.raises(CompileError, match="it cannot be loaded: .*libtpu.so"):
         compilation.compile_program(records.a_program(), "v5e:2x4")
 
@@ -98,8 +97,6 @@ def test_an_old_library_is_an_error(tmp_path, monkeypatch):
     path = tmp_path / "libtpu.so"
     path.write_bytes(b"")
     monkeypatch.setenv("TPUDIST_LIBTPU", str(path))
-    monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
     monkeypatch.setattr(libtpu, "ask", lambda *_: {"ok": True, "memory": None, "pjrt": "0.55"})
-    monkeypatch.setattr(answers, "digest", None)
     with pytest.raises(CompileError, match="PJRT 0.55.*too old.*0.0.17"):
         compilation.compile_program(records.a_program(), "v5e:2x4")

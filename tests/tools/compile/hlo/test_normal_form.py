@@ -212,23 +212,16 @@ def test_field_numbers_are_those_of_tensorflow():
         "mesh_device_list": "mesh_axes_replica_group_list",
         "tile_dimensions": "tile_assignment_dimensions",
         "element_bits": "element_size_in_bits",
-        "convolution": "convolution_dimension_numbers",
-        "dot": "dot_dimension_numbers",
     }
     pairs = [(name, getattr(hlo_pb2, theirs).DESCRIPTOR) for name, theirs in names.items()]
     instruction = hlo_pb2.HloInstructionProto.DESCRIPTOR.fields_by_name
     shape = instruction["shape"].message_type
     layout = shape.fields_by_name["layout"].message_type
-    window = instruction["window"].message_type
     pairs += [
         ("Shape", shape),
         ("Layout", layout),
         ("Metadata", instruction["metadata"].message_type),
         ("Literal", instruction["literal"].message_type),
-        ("Window", instruction["window"].message_type),
-        ("WindowDimension", window.fields_by_name["dimensions"].message_type),
-        ("Convolution", instruction["convolution_dimension_numbers"].message_type),
-        ("Dot", instruction["dot_dimension_numbers"].message_type),
         ("Sharding", instruction["sharding"].message_type),
         ("ReplicaGroup", instruction["replica_groups"].message_type),
         ("Tile", layout.fields_by_name["tiles"].message_type)

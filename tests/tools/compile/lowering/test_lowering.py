@@ -285,31 +285,21 @@ def test_strings_cannot_be_reduced(strategy):
 
 
 @pytest.mark.parametrize(
-    "annotate, description, part",
+    "annotate, kind, tiles",
     [
-        (lambda s, x: s.experimental_split_to_logical_devices(x, [2, 1]), "split 2x1", (8, 4)),
-        (lambda s, x: s.experimental_split_to_logical_devices(x, [1, 2]), "split 1x2", (16, 2)),
-        (lambda s, x: s.experimental_replicate_to_logical_devices(x), "replicate", (16, 4)),
-        (lambda s, x: s.experimental_assign_to_logical_device(x, 1), "assign to 1 of 2", (16, 4)),
+        (lambda s, x: s.experimental_split_to_logical_devices(x, [2, 1]), "OTHER", [2, 1]),
+        (lambda s, x: s.experimental_split_to_logical_devices(x, [1, 2]), "OTHER", [1, 2]),
+        (lambda s, x: s.experimental_replicate_to_logical_devices(x), "REPLICATED", []),
+        (lambda s, x: s.experimental_assign_to_logical_device(x, 1), "MAXIMAL", []),
     ],
 )
-def test_logical_devices(annotate, description, part):
+def test_logical_devices(annotate, kind, tiles):
     halves = harness.logical(4, 2)
-
-    def step(x):
-        return annotate(halves, x) * 2.0  # annotated
-
-    program = harness.lower(halves, step, tf.ones([16, 4]))
+    program = harness.lower(halves, lambda x: annotate(halves, x) * 2.0, tf.ones([16, 4]))
     assert (program.replicas, program.partitions) == (4, 2)
-    (sharding,) = program.shardings
-    assert sharding._replace(location="") == (0, "x", description, (16, 4), part, "")
-    shardings = [
-        instruction
-        for computation in harness.module(program).computations
-        for instruction in computation.instructions
-        if instruction.custom_call_target == "Sharding"
-    ]
-    assert len(shardings) == 1
+    (sharding,) = _annotations(program)
+    assert sharding.Type.Name(sharding.type) == kind
+    assert list(sharding.tile_assignment_dimensions)[: len(tiles)] == tiles
 
 
 def test_a_split_variable():
@@ -320,7 +310,15 @@ def test_a_split_variable():
     def step(x):
         return tf.matmul(x, halves.experimental_split_to_logical_devices(weight, [2, 2]))
 
-    program = harness.lower(halves, step, tf.ones([4, 8]))
-    (sharding,) = program.shardings
-    assert program.parameters[sharding.parameter].name == "weight"
-    assert sharding.per_device_shape == (4, 6)
+    (sharding,) = _annotations(harness.lower(halves, step, tf.ones([4, 8])))
+    assert list(sharding.tile_assignment_dimensions) == [2, 2]
+
+
+def _annotations(program):
+    """The shardings that a program is annotated with."""
+    return [
+        instruction.sharding
+        for computation in harness.module(program).computations
+        for instruction in computation.instructions
+        if instruction.custom_call_target == "Sharding"
+    ]

@@ -109,8 +109,6 @@ def compile_lowered(program: Program, slice_: slices.Slice, options: argparse.Na
             fast=options.fast,
             timeout=options.timeout or compilation.TIMEOUT,
             hlo=options.hlo,
-            cache=not options.no_cache,
-            explain=not getattr(options, "fit", False),
         )
 
 

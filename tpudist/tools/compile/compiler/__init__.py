@@ -2,6 +2,5 @@
 
 * :mod:`compilation`: compiles a program for a slice; what the command and the API call.
 * :mod:`libtpu`: finds the compiler, and asks it in a process of its own, the :mod:`worker`.
-* :mod:`answers`: reduces its answer, and reads its messages.
-* :mod:`report_builder`: builds the report from the program and that answer.
+* :mod:`report_builder`: builds the report from the program and the worker's answer.
 """

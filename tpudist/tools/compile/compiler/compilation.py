@@ -1,4 +1,4 @@
-"""Compiles a lowered step with libtpu, or reuses an earlier answer, and reports on it."""
+"""Compiles a lowered step with libtpu, and reports on it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
-from tpudist.tools.compile.compiler import answers, libtpu, report_builder, stored_answers
+from tpudist.tools.compile.compiler import libtpu, report_builder
 from tpudist.tools.compile.hlo import normal_form, optimized
 from tpudist.tools.compile.program import Program
 from tpudist.tools.compile.report import Report
@@ -20,19 +20,13 @@ TIMEOUT = 1800
 _OPTIMIZED, _FAST = 0, 9
 
 
-#: The generation whose devices have the most memory.
-_MOST_MEMORY = "v5p"
-
-
 def compile_program(
     program: Program,
     topology: str | slices.Slice,
     fast: bool = False,
     timeout: float | None = TIMEOUT,
     progress: Callable[[float], object] | None = None,
-    cache: bool = True,
     hlo: str | None = None,
-    explain: bool = True,
 ) -> Report:
     """Compiles a program for a slice, without a TPU.
 
@@ -45,11 +39,8 @@ def compile_program(
       timeout: in seconds.
       progress: called with the seconds that the compiler has taken, a few
         times a second; None for no calls.
-      cache: whether an earlier answer may be used.
-      hlo: a folder; the program is compiled anew, and written there as it is before
-        and after optimization, as serialized HloModuleProtos.
-      explain: if the program does not fit and the compiler does not list its live
-        arrays, compile it quickly for a chip with more memory, to list them.
+      hlo: a folder; the program is written there as it is before and after
+        optimization, as serialized HloModuleProtos.
 
     Returns:
       A report, also if the program does not compile.
@@ -57,92 +48,41 @@ def compile_program(
     Raises:
       TopologyError: the slice does not exist or is too small.
       CompileError: libtpu is missing, too old, or cannot be loaded.
-      ArgumentError: TPUDIST_CACHE_SIZE is no size.
     """
-    stored_answers.limit()
     if isinstance(topology, str):
         topology = slices.find(topology)
     check_fits(topology, program.replicas, program.partitions)
     compiler = libtpu.find()
     text = normal_form.normalized(program.hlo, program.replicas, program.partitions)
-    request = _request(program, topology, _FAST if fast else _OPTIMIZED)
-    path = stored_answers.answer_path(text, request, compiler.identity())
-    answer: Any = stored_answers.read(path) if cache and not hlo else None
-    cached = answer is not None
-    library = {"libtpu": compiler.path, "hlo": base64.b64encode(text).decode()}
-    if not cached:
-        full = _checked(libtpu.ask(dict(request, **library), timeout, progress), compiler)
-        if hlo:
-            _write_modules(hlo, text, full)
-        answer = answers.digest(full)
-    if explain and answers.lacks_arrays(answer) and "room" not in answer:
-        answer.update(_live_arrays(program, topology, library, timeout, progress))
-        cached = False
-    if not cached and answers.is_reproducible(answer):
-        stored_answers.write(path, answer)
-    return report_builder.build(program, topology, fast, compiler, answer, cached)
-
-
-def _request(program: Program, topology: slices.Slice, level: int) -> dict[str, Any]:
-    """Returns what the worker gets beside the program and the path of the library."""
-    return {
+    request = {
+        "libtpu": compiler.path,
         "topology": topology.name,
         "options": topology_options(topology),
         "replicas": program.replicas,
         "partitions": program.partitions,
-        "level": level,
+        "level": _FAST if fast else _OPTIMIZED,
+        "hlo": base64.b64encode(text).decode(),
     }
-
-
-def _live_arrays(
-    program: Program,
-    topology: slices.Slice,
-    library: dict[str, str],
-    timeout: float | None,
-    progress: Callable[[float], object] | None,
-) -> dict[str, Any]:
-    """Compiles a program that does not fit for a slice with more memory.
-
-    Returns "room", the slice's name, "" if there is none, and "held" and "alive" as
-    ``answers.digest`` has them.
-    """
-    larger = with_more_memory(topology, program.replicas * program.partitions)
-    if larger is None:
-        return {"room": ""}
-    request = dict(_request(program, larger, _FAST), **library)
-    answer = answers.digest(libtpu.ask(request, timeout, progress))
-    if not answer["ok"]:
-        return {"room": ""}
-    return {"room": larger.name, "held": answer["held"], "alive": answer["alive"]}
+    answer = _checked(libtpu.ask(request, timeout, progress), compiler)
+    if hlo:
+        _write_modules(hlo, text, answer)
+    return report_builder.build(program, topology, fast, compiler, answer)
 
 
 def require(slice_: slices.Slice) -> None:
     """Checks that programs can be compiled for a slice, before anything is traced or run.
 
     Raises:
-      CompileError: libtpu is missing or broken or does not know the slice, or answers cannot
-        be stored.
-      ArgumentError: TPUDIST_CACHE_SIZE is no size.
+      CompileError: libtpu is missing or broken, or does not know the slice.
     """
-    stored_answers.limit()
     compiler = libtpu.find()
     request = {"topology": slice_.name, "options": topology_options(slice_)}
-    path = stored_answers.answer_path(b"", request, compiler.identity())
-    known = stored_answers.read(path)
-    if known is None:
-        answer = libtpu.ask(dict(request, libtpu=compiler.path), TIMEOUT)
-        if not answer["ok"]:
-            raise CompileError(
-                "libtpu %s at %s" % (compiler.version, compiler.path),
-                "it does not start for %s: %s" % (slice_.name, answer["message"]),
-                "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
-            )
-        known = {"devices": answer["devices"]}
-    if not stored_answers.write(path, known):  # also if it was read: the folder may be read-only
+    answer = libtpu.ask(dict(request, libtpu=compiler.path), TIMEOUT)
+    if not answer["ok"]:
         raise CompileError(
-            "the cache %s" % path,
-            "it cannot be written, so that every run would compile anew",
-            "TPUDIST_CACHE=DIR, a folder that can be written",
+            "libtpu %s at %s" % (compiler.version, compiler.path),
+            "it does not start for %s: %s" % (slice_.name, answer["message"]),
+            "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
         )
 
 
@@ -200,15 +140,6 @@ def _rings(slice_: slices.Slice) -> list[int]:
     if slice_.about.axes == 2:
         return [int(chips == ring) for chips in slice_.shape]
     return [int(all(chips % ring == 0 for chips in slice_.shape))] * 3
-
-
-def with_more_memory(slice_: slices.Slice, devices: int) -> slices.Slice | None:
-    """Returns the smallest slice with enough devices, each with more memory than here; or None."""
-    for number in sorted(slices.accelerator_types(_MOST_MEMORY)):
-        candidate = slices.find("%s-%d" % (_MOST_MEMORY, number))
-        if candidate.devices >= devices:
-            return candidate if candidate.about.hbm > slice_.about.hbm else None
-    return None
 
 
 def check_fits(slice_: slices.Slice, replicas: int, partitions: int) -> None:

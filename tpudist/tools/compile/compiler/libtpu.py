@@ -68,14 +68,6 @@ class Libtpu(NamedTuple):
     path: str  # of the library
     version: str  # of its distribution, such as ``"0.0.52"``; "" if it has none
 
-    def identity(self) -> str:
-        """Returns a text that changes when the library does, for the cache.
-
-        It is the same for a version wherever and whenever that was installed.
-        """
-        status = os.stat(self.path)
-        return "%d %s" % (status.st_size, self.version or status.st_mtime_ns)
-
 
 def find(environ: Mapping[str, str] | None = None) -> Libtpu:
     """Finds the libtpu that TPUDIST_LIBTPU names, else that of the installed package.

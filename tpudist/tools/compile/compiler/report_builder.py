@@ -1,22 +1,25 @@
-"""Builds the report from the program and the compiler's answer."""
+"""Builds the report from the program and the worker's answer."""
 
 from __future__ import annotations
 
+import base64
 import collections
+import math
+import re
 from typing import TYPE_CHECKING, Any, Mapping
 
 import tpudist
 from tpudist.surfaces.slices import Slice
 from tpudist.tools.compile import report
-from tpudist.tools.compile.compiler import answers, libtpu
+from tpudist.tools.compile.compiler import libtpu
 from tpudist.tools.compile.compiler.libtpu import Libtpu
-from tpudist.tools.compile.hlo import liveness, messages, optimized
+from tpudist.tools.compile.hlo import messages, optimized, rounds
 from tpudist.tools.compile.program import Collective, Program
 
 if TYPE_CHECKING:
     Answer = Mapping[str, Any]
 
-#: How many of the largest arrays are reported.
+#: How many of the largest arrays before optimization are reported.
 _LARGEST = 10
 
 #: What to do about each kind of failure.
@@ -29,82 +32,109 @@ _INSTEAD = {
     "timeout": "--fast, or a longer --timeout",
 }
 
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_NUMBER = r"([\d.]+)([KMGT]?)"
+
+#: How libtpu says by how much a program exceeds the memory: before it optimizes, and later.
+_EARLY = re.compile(r"\(%s\) exceeds available HBM \(%s\)" % (_NUMBER, _NUMBER))
+_LATE = re.compile(r"Exceeded hbm capacity by %s" % _NUMBER)
+
+#: An array in its later message.
+_ARRAY = re.compile(
+    r'^ *\d+\. Size: %s\n(?: *Operator: op_name="([^"]*)".*\n)? *Shape: ([^{\s]+)' % _NUMBER, re.M
+)
+
 
 def build(
-    program: Program, topology: Slice, fast: bool, compiler: Libtpu, answer: Answer, cached: bool
+    program: Program, topology: Slice, fast: bool, compiler: Libtpu, answer: Answer
 ) -> report.Report:
     """Returns the report of a compilation.
 
     Args:
       fast: whether it was optimized little.
-      answer: what ``answers.digest`` returned.
-      cached: whether the answer was read from the cache.
+      answer: the worker's.
     """
+    compiled = None
+    if answer["ok"]:
+        compiled = rounds.Program(optimized.module(base64.b64decode(answer["optimized"])))
     return report.Report(
         ok=answer["ok"],
-        failure=None if answer["ok"] else _failure(program, answer),
+        failure=None if compiled else _failure(program, answer),
         target=_target(program, topology, fast, answer),
         memory=_memory(answer),
-        arguments=_arguments(program, answer),
-        held=tuple(answer.get("held", ())),
-        alive=_live_arrays(program, answer),
-        cost=_cost(program, answer),
+        arguments=_arguments(program, compiled),
+        cost=_cost(program, compiled, answer["cost"]) if compiled else None,
         requested=_requested(program),
-        optimized=tuple(
-            report.Collectives(kind, count, size, ())
-            for kind, count, size in answer.get("collectives", ())
-        ),
-        splits=tuple(report.Split(*each[1:]) for each in program.shardings),
-        hottest=_hottest(program, topology, answer),
-        warnings=_warnings(program, topology, answer),
+        optimized=_optimized(compiled) if compiled else (),
+        hottest=_hottest(program, compiled) if compiled else (),
+        warnings=_warnings(program, topology, compiled),
         versions=report.Versions(
             tpudist.__version__,
             program.tensorflow,
             compiler.version or "unnamed",
-            answer["pjrt"] or "",
+            answer.get("pjrt") or "",
         ),
         effort=report.Effort(
-            answer["seconds"] or 0.0,
-            answer["cpu_seconds"] or 0.0,
-            answer["peak_bytes"] or 0,
-            cached,
+            answer.get("seconds") or 0.0,
+            answer.get("cpu_seconds") or 0.0,
+            answer.get("peak_bytes") or 0,
         ),
     )
 
 
 def _target(program: Program, topology: Slice, fast: bool, answer: Answer) -> report.Target:
     hbm = topology.about.hbm
-    hbm = min(hbm, answer["hbm"] or hbm)
     return report.Target(
         topology.name,
-        answer["kind"] or "",
+        answer.get("kind") or "",
         topology.devices,
         program.replicas,
         program.partitions,
-        hbm,
+        min(hbm, answer.get("attributes", {}).get("device_memory_bytes_limit") or hbm),
         not fast,
     )
 
 
 def _failure(program: Program, answer: Answer) -> report.Failure:
+    message = answer["message"]
     kind = {libtpu.CRASHED: "crash", libtpu.TIMED_OUT: "timeout"}.get(answer["code"], "refused")
-    if answer["code"] == "RESOURCE_EXHAUSTED" and "vmem" not in answer["message"]:
+    if answer["code"] == "RESOURCE_EXHAUSTED" and "vmem" not in message:
         kind = "out-of-memory"
     largest, missing = [], None
     if kind == "out-of-memory":
-        largest = optimized.largest_arrays(messages.Module.FromString(program.hlo), _LARGEST)
-        missing = answers.missing_bytes(answer["message"])
+        largest, missing = _allocations(message), _missing_bytes(message)
+        if not largest:
+            module = messages.Module.FromString(program.hlo)
+            largest = optimized.largest_arrays(module, _LARGEST)
     return report.Failure(
         kind,
-        answer["message"],
+        message,
         _INSTEAD[kind],
-        tuple(_buffer(program, size, shape, name) for size, name, shape in largest),
+        tuple(
+            report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
+            for size, name, shape in largest
+        ),
         missing,
     )
 
 
-def _buffer(program: Program, size: int, shape: str, op_name: str) -> report.Buffer:
-    return report.Buffer(size, shape, _short(op_name), program.locations.get(op_name, ""))
+def _missing_bytes(message: str) -> int | None:
+    """Returns by how many bytes a program exceeds the memory, None if the message does not say."""
+    late, early = _LATE.search(message), _EARLY.search(message)
+    if late:
+        return _bytes(*late.groups())
+    return _bytes(*early.groups()[:2]) - _bytes(*early.groups()[2:]) if early else None
+
+
+def _allocations(message: str) -> list[tuple[int, str, str]]:
+    """Returns (bytes, op_name, shape) of the live arrays that a message lists, if it does."""
+    return [
+        (_bytes(number, unit), name, shape) for number, unit, name, shape in _ARRAY.findall(message)
+    ]
+
+
+def _bytes(number: str, unit: str) -> int:
+    return int(float(number) * _UNITS[unit])
 
 
 def _memory(answer: Answer) -> report.Memory | None:
@@ -113,74 +143,41 @@ def _memory(answer: Answer) -> report.Memory | None:
     return report.Memory(*[answer["memory"][field] for field in report.Memory._fields])
 
 
-def _arguments(program: Program, answer: Answer) -> tuple[report.Argument, ...]:
-    """Returns the arguments, the largest first.
-
-    Those of a program that does not compile have the shapes of their annotations, and no
-    padding.
-    """
-    compiled = {
-        int(number): optimized.DeviceParameter(*each)
-        for number, each in answer.get("parameters", {}).items()
-    }
-    split = {
-        each.parameter: tuple(each.per_device_shape)
-        for each in program.shardings
-        if each.parameter is not None
-    }
+def _arguments(program: Program, compiled: rounds.Program | None) -> tuple[report.Argument, ...]:
+    """Returns the arguments, the largest first; without padding if it does not compile."""
+    on_device = optimized.parameters(compiled.module) if compiled else {}
     arguments = []
     for number, parameter in enumerate(program.parameters):
-        shape = split.get(number, tuple(parameter.shape))
-        size = messages.array_bytes(parameter.dtype, shape)
-        on_device = compiled.get(
-            number, optimized.DeviceParameter(parameter.dtype, shape, size, size)
+        size = messages.array_bytes(parameter.dtype, parameter.shape)
+        found = on_device.get(
+            number, optimized.DeviceParameter(parameter.dtype, parameter.shape, size, size)
         )
         arguments.append(
             report.Argument(
                 parameter.name,
                 parameter.kind,
                 parameter.dtype,
-                tuple(parameter.shape),
-                tuple(on_device.shape),
-                on_device.bytes,
-                on_device.unpadded,
+                parameter.shape,
+                found.shape,
+                found.bytes,
+                found.unpadded,
                 parameter.location,
             )
         )
     return tuple(sorted(arguments, key=lambda argument: -argument.bytes))
 
 
-def _live_arrays(program: Program, answer: Answer) -> tuple[report.Buffer, ...]:
-    """Returns the live arrays at the peak; an argument has its own name and line.
+def _cost(program: Program, compiled: rounds.Program, cost: Mapping[str, float]) -> report.Cost:
+    def known(name: str) -> float | None:
+        """Returns a number that is finite; JSON has no others."""
+        return cost[name] if math.isfinite(cost.get(name, math.nan)) else None
 
-    Those of a program that does not fit are first the ones in the compiler's message.
-    """
-    buffers = [
-        _buffer(program, each.bytes, each.shape, each.op_name)
-        for each in answers.allocations(answer["message"] or "")
-    ]
-    for array in (liveness.LiveArray(*each) for each in answer.get("alive", ())):
-        if array.parameter is not None:
-            parameter = program.parameters[array.parameter]
-            buffers.append(
-                report.Buffer(array.bytes, array.shape, parameter.name, parameter.location)
-            )
-        else:
-            buffers.append(_buffer(program, array.bytes, array.shape, array.op_name))
-    return tuple(buffers)
-
-
-def _cost(program: Program, answer: Answer) -> report.Cost | None:
-    if not answer["ok"]:
-        return None
-    flops, accessed = answer["flops"], answer["bytes_accessed"]
-    more_flops, more_bytes = answer["again"]
     return report.Cost(
-        None if flops is None else flops + more_flops,
-        None if accessed is None else accessed + more_bytes,
+        known("flops"),
+        known("bytes accessed"),
         tuple(
             report.Loop(program.locations.get(name, ""), _short(name), trips, times)
-            for name, trips, times in answer["loops"]
+            for name, trips, times in optimized.loops(compiled)
         ),
     )
 
@@ -193,36 +190,40 @@ def _requested(program: Program) -> tuple[report.Collectives, ...]:
         report.Collectives(
             kind,
             len(requests),
-            sum(messages.array_bytes(each.dtype, tuple(each.shape)) for each in requests),
-            tuple(
-                collections.OrderedDict.fromkeys(
-                    each.location for each in requests if each.location
-                )
-            ),
+            sum(messages.array_bytes(each.dtype, each.shape) for each in requests),
+            tuple(dict.fromkeys(each.location for each in requests if each.location)),
         )
         for kind, requests in kinds.items()
     )
 
 
-def _hottest(program: Program, topology: Slice, answer: Answer) -> tuple[report.Hot, ...]:
-    """Returns the cost of each op of each instruction."""
-    costs = [optimized.Cost(*each) for each in answer.get("costs", ())]
-    whole = sum(each.cycles for each in costs) or 1
+def _optimized(compiled: rounds.Program) -> tuple[report.Collectives, ...]:
     return tuple(
-        report.Hot(
-            program.locations.get(each.op_name, ""),
-            _layer(_short(each.op_name)),
-            each.instruction,
-            _short(each.op_name),
-            each.cycles,
-            each.cycles / whole,
-            each.times,
-            each.flops,
-            each.bytes,
-            roofline_bound(each.flops, each.bytes, each.sent, topology.generation),
-        )
-        for each in costs
+        report.Collectives(kind, count, size, ())
+        for kind, (count, size) in optimized.collectives(compiled).items()
     )
+
+
+def _hottest(program: Program, compiled: rounds.Program) -> tuple[report.Hot, ...]:
+    """Returns the compiler's estimate of each instruction, at the first of its ops with a line."""
+    costs = optimized.costs(compiled)
+    whole = sum(each.cycles for each in costs) or 1
+    hottest = []
+    for each in costs:
+        names = [name for name in each.op_names if name in program.locations] or each.op_names
+        short = _short(names[0])
+        hottest.append(
+            report.Hot(
+                program.locations.get(names[0], ""),
+                _layer(short),
+                each.instruction,
+                short,
+                each.cycles,
+                each.cycles / whole,
+                each.times,
+            )
+        )
+    return tuple(hottest)
 
 
 def _layer(name: str) -> str:
@@ -238,8 +239,10 @@ def _short(name: str) -> str:
     return name.rpartition("PartitionedCall/")[2]
 
 
-def _warnings(program: Program, topology: Slice, answer: Answer) -> tuple[str, ...]:
-    warnings = list(program.warnings)
+def _warnings(
+    program: Program, topology: Slice, compiled: rounds.Program | None
+) -> tuple[str, ...]:
+    warnings = []
     used = program.replicas * program.partitions
     if used < topology.devices:
         warnings.append(
@@ -249,58 +252,10 @@ def _warnings(program: Program, topology: Slice, answer: Answer) -> tuple[str, .
         warnings.append(
             "a chip's two TensorCores are compiled as one device (megacore): one replica a chip"
         )
-    for name, trips, _ in answer.get("loops", ()):
+    for name, trips, _ in optimized.loops(compiled) if compiled else ():
         if trips is None:
             warnings.append(
-                "%s: it is not known how often this loop runs: its FLOPs, bytes and collectives "
-                "count one round" % (program.locations.get(name) or _short(name))
+                "%s: it is not known how often this loop runs: its collectives and cycles count "
+                "one round" % (program.locations.get(name) or _short(name))
             )
-    if answer.get("room"):
-        warnings.append(
-            "the arrays at the peak are those of the program compiled for %s, which has enough "
-            "memory, with little optimization: for %s the compiler reports only the total"
-            % (answer["room"], topology.name)
-        )
-    if any(each.description.startswith("assign") for each in program.shardings):
-        warnings.append(
-            "assigning to a logical device saves no memory and no time: every device "
-            "computes it, and the others' results are masked"
-        )
     return tuple(warnings)
-
-
-#: Peak FLOP/s (bfloat16) and bytes/s of HBM of one device: cloud.google.com/tpu/docs/v2,
-#: v3, v4, v5e, v5p, v6e, tpu7x, "System architecture"; of v2, v3 and tpu7x half a chip's.
-PEAKS = {
-    "v2": (23e12, 350e9),
-    "v3": (61.5e12, 450e9),
-    "v4": (275e12, 1200e9),
-    "v5e": (197e12, 819e9),
-    "v5p": (459e12, 2765e9),
-    "v6e": (918e12, 1640e9),
-    "tpu7x": (1153e12, 3690e9),
-}
-
-
-def roofline_bound(flops: float, moved: float, sent: float, generation: str) -> str:
-    """Returns what bounds an op in the roofline model of a chip of a generation.
-
-    No time is derived from it: ``optimal_seconds`` of the compiler leaves out
-    instructions and trips of loops, and a sum of rooflines was not compared with step
-    times of real slices.
-
-    Args:
-      flops: of the op.
-      moved: bytes to and from the device's memory.
-      sent: bytes that it puts into collectives.
-
-    Returns:
-      "compute", "memory" or "network"; "" for an op without any of these.
-    """
-    if sent:
-        return "network"
-    peak_flops, bandwidth = PEAKS[generation]
-    computing, moving = flops / peak_flops, moved / bandwidth
-    if not computing and not moving:
-        return ""
-    return "compute" if computing >= moving else "memory"

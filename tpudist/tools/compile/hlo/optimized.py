@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import collections
 import json
-from typing import Mapping, NamedTuple, Sequence
+from typing import Iterator, Mapping, NamedTuple
 
-from tpudist.tools.compile.hlo import messages, normal_form, work
+from tpudist.tools.compile.hlo import messages, normal_form
 from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
-from tpudist.tools.compile.hlo.trip_counts import Program
+from tpudist.tools.compile.hlo.rounds import Program
 
 
 class DeviceParameter(NamedTuple):
@@ -21,27 +21,12 @@ class DeviceParameter(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What one TensorFlow op of one instruction costs in one step, all trips of loops included."""
+    """The compiler's estimate of one instruction, in one step."""
 
-    # of the TensorFlow op, "" if unknown. The cost of a fused instruction is divided among its ops
-    # by their FLOPs
-    op_name: str
+    op_names: tuple[str, ...]  # of its TensorFlow ops, the one that it is for first
     instruction: str  # its name in the compiled program
     times: int  # how often it runs
-    cycles: float  # the compiler's estimate; for comparing ops of one program
-    # computed, and moved to and from the device's memory
-    flops: float
-    bytes: float
-    sent: float  # bytes that a device puts into the op's collectives
-
-
-class Loop(NamedTuple):
-    """A loop: the op it comes from, how often its body runs (None if unknown), and how
-    often the loop itself runs in one step."""
-
-    op_name: str
-    trips: int | None
-    times: int
+    cycles: int  # all rounds of loops included; for comparing instructions of one program
 
 
 def module(program: bytes) -> HloModule:
@@ -108,114 +93,32 @@ def _collective_kind(opcode: str, computation: str) -> str | None:
     return kind if kind in normal_form.COLLECTIVES else None
 
 
-def loops(program: Program) -> list[Loop]:
-    """Returns a `Loop` for each loop of a program."""
+def loops(program: Program) -> list[tuple[str, int | None, int]]:
+    """Returns (op_name, rounds of its body or None, how often it runs) of each loop."""
     return [
-        Loop(each.metadata.op_name, program.trips[each.id], program.times[computation.id])
+        (each.metadata.op_name, program.trips[each.id], program.times[computation.id])
         for computation in program.module.computations
         for each in computation.instructions
         if each.id in program.trips
     ]
 
 
-class Costs:
-    """The costs of a compiled program's instructions.
-
-    Attributes:
-      rows: `Cost` records, those with the most cycles first.
-      once: (FLOPs, bytes) if each instruction ran once, as the compiler counts them.
-      whole: (FLOPs, bytes) of one step, all trips of loops included.
-    """
-
-    def __init__(self, program: Program) -> None:
-        module = program.module
-        self._by_id = {each.id: each for each in module.computations}
-        self._counter = work.Counter(module)
-        self.rows: list[Cost] = []
-        self.once, self.whole = (0, 0), (0, 0)
-        fused = _fused(module)
-        for computation in module.computations:
-            if computation.id not in fused and computation.id in program.times:
-                self._add(computation, program.times[computation.id])
-        self.rows.sort(key=lambda cost: (-cost.cycles, -cost.bytes))
-
-    def _add(self, computation: HloComputation, times: int) -> None:
-        """Adds the costs of a computation that runs so often."""
-        by_id = {each.id: each for each in computation.instructions}
-        for each in computation.instructions:
-            operands = [by_id[operand] for operand in each.operand_ids]
-            flops = self._counter.flops(each, operands)
-            moved = self._counter.bytes(each, operands)
-            sent = self._sent(each, by_id, computation.name)
-            self.once = self.once[0] + flops, self.once[1] + moved
-            self.whole = self.whole[0] + times * flops, self.whole[1] + times * moved
-            cycles = _cycles(each.backend_config)
-            if cycles or sent or flops or moved:
-                self._divide(each, times, (cycles, flops, moved, sent))
-
-    def _sent(
-        self,
-        instruction: HloInstruction,
-        by_id: Mapping[int, HloInstruction],
-        computation_name: str,
-    ) -> int:
-        """Returns the bytes that a device puts into the collectives of an instruction."""
-        kind = _collective_kind(instruction.opcode, computation_name)
-        total = _sent_bytes(kind, instruction, by_id) if kind else 0
-        for called in instruction.called_computation_ids if instruction.opcode == "fusion" else ():
-            computation = self._by_id[called]
-            inner = {each.id: each for each in computation.instructions}
-            total += sum(
-                self._sent(each, inner, computation.name) for each in computation.instructions
-            )
-        return total
-
-    def _divide(self, instruction: HloInstruction, times: int, amounts: Sequence[int]) -> None:
-        """Divides the cost of an instruction among its ops."""
-        shares = self._shares(instruction)
-        whole = sum(shares.values())
-        for name, share in shares.items():
-            parts = [times * amount * share / whole for amount in amounts]
-            self.rows.append(Cost(name, instruction.name, times, *parts))
-
-    def _shares(self, instruction: HloInstruction) -> dict[str, int]:
-        """Returns {op_name: its FLOPs} of the ops in an instruction."""
-        if instruction.opcode != "fusion":
-            return {instruction.metadata.op_name: 1}
-        shares: dict[str, int] = collections.OrderedDict()
-        for called in instruction.called_computation_ids:
-            computation = self._by_id[called]
-            by_id = {each.id: each for each in computation.instructions}
-            for each in computation.instructions:
-                operands = [by_id[operand] for operand in each.operand_ids]
-                flops = self._counter.flops(each, operands)
-                if flops and each.metadata.op_name:
-                    name = each.metadata.op_name
-                    shares[name] = shares.get(name, 0) + flops
-        return shares or {_op_name(instruction, self._by_id): 1}
-
-
-def _fused(module: HloModule) -> set[int]:
-    """Returns the ids of the computations that are part of an instruction."""
-    return {
-        called
-        for computation in module.computations
+def costs(program: Program) -> list[Cost]:
+    """Returns the `Cost` of each instruction that the compiler has an estimate of, most first."""
+    by_id = {each.id: each for each in program.module.computations}
+    found = [
+        Cost(
+            _op_names(each, by_id),
+            each.name,
+            program.times[computation.id],
+            program.times[computation.id] * _cycles(each.backend_config),
+        )
+        for computation in program.module.computations
+        if computation.id in program.times
         for each in computation.instructions
-        if each.opcode not in ("while", "conditional", "call")
-        for called in each.called_computation_ids
-    }
-
-
-def _op_name(instruction: HloInstruction, by_id: Mapping[int, HloComputation]) -> str:
-    """Returns the instruction's own op name, else the last one that is fused into it."""
-    if instruction.metadata.op_name:
-        return instruction.metadata.op_name
-    names = [
-        inner.metadata.op_name
-        for called in instruction.called_computation_ids
-        for inner in by_id[called].instructions
+        if _cycles(each.backend_config)
     ]
-    return next(filter(None, reversed(names)), "")
+    return sorted(found, key=lambda cost: (-cost.cycles, cost.instruction))
 
 
 def _cycles(config: bytes) -> int:
@@ -226,6 +129,24 @@ def _cycles(config: bytes) -> int:
         return int(json.loads(config.decode())["window_config"]["estimated_cycles"])
     except (ValueError, KeyError, TypeError):  # the form of another release of libtpu
         return 0
+
+
+def _op_names(instruction: HloInstruction, by_id: Mapping[int, HloComputation]) -> tuple[str, ...]:
+    """Returns the ops of an instruction: products and convolutions, its own, others in it."""
+    inside = list(_fused(instruction, by_id))
+    products = [each for each in inside if each.opcode in ("convolution", "dot")]
+    names = [each.metadata.op_name for each in [*products, instruction, *reversed(inside)]]
+    return tuple(dict.fromkeys(";".join(filter(None, names)).split(";")))
+
+
+def _fused(
+    instruction: HloInstruction, by_id: Mapping[int, HloComputation]
+) -> Iterator[HloInstruction]:
+    """Yields the instructions that are fused into one, at any depth."""
+    for called in instruction.called_computation_ids if instruction.opcode == "fusion" else ():
+        for each in by_id[called].instructions:
+            yield each
+            yield from _fused(each, by_id)
 
 
 def largest_arrays(module: HloModule, count: int) -> list[tuple[int, str, str]]:

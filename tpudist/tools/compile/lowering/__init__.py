@@ -6,9 +6,7 @@ are ops.
 * :mod:`tracing`: traces a step; :mod:`symbolic_replicas` is the strategy meanwhile.
 * :mod:`recording`: traces the functions that a script runs.
 * :mod:`to_hlo`: lowers a traced step; :mod:`refusals` explains its errors.
-* :mod:`step_message`: lowers it with another TensorFlow.
-* :mod:`native_programs`: the programs in a graph of TensorFlow's own TPUStrategy.
-* :mod:`graph_ops`: the ops of a graph, its collectives and shardings, and the user's lines.
+* :mod:`graph_ops`: the collectives of a graph, and the user's lines of its ops.
 
 Importing this package imports no TensorFlow; most of its modules do.
 """

@@ -1,6 +1,6 @@
 """Finds the user's lines of the ops of a graph and of the functions it calls.
 
-Also reads the collectives and shardings of a traced step off them.
+Also reads the collectives of a traced step off them.
 """
 
 from __future__ import annotations
@@ -11,22 +11,16 @@ import re
 import sysconfig
 import tempfile
 import traceback
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
 import tensorflow as tf
-from tensorflow.compiler.xla import xla_data_pb2
 
 from tpudist import machine
 from tpudist.tfcompat import graphs
 from tpudist.tools.compile import program
-from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import all_ops
 from tpudist.virtual.trace import collectives as kinds
 from tpudist.virtual.variables import stored_once
-
-if TYPE_CHECKING:
-    from tpudist.tools.compile.lowering.tracing import Step
-
 
 #: Files of AutoGraph, whose lines TensorFlow 1.14 and tracebacks show in place of the user's.
 _GENERATED = re.compile(
@@ -48,9 +42,6 @@ _LIBRARIES = tuple(
         machine.PACKAGE,
     )
 )
-
-#: Ops whose output is their input, or its value.
-_SAME_VALUE = ("Identity", "ReadVariableOp", "XlaSharding")
 
 
 def location(graph: tf.Graph, path: str, op: tf.Operation) -> str:
@@ -116,68 +107,6 @@ def collectives(graph: tf.Graph) -> tuple[program.Collective, ...]:
         )
         for path, op in all_ops.ops(graph)
         if op.type in kinds.OPS
-    )
-
-
-def shardings(step: Step) -> tuple[program.Sharding, ...]:
-    """Returns a `program.Sharding` for each annotation of a traced step, in its order.
-
-    There are none if a replica has one logical device. The step's arguments are the first
-    parameters of the program, its variables the rest.
-    """
-    if step.partitions == 1:
-        return ()
-    inputs = [each for each in step.inputs if each.placeholder.dtype != tf.resource]
-    inputs += [each for each in step.inputs if each.placeholder.dtype == tf.resource]
-    index = IdentityMap((each.placeholder, i) for i, each in enumerate(inputs))
-    annotated = []
-    for path, op in all_ops.ops(step.graph):
-        annotation = _annotation(op)
-        if annotation is not None:
-            parameter = index.get(_source(op))
-            name = path if parameter is None else inputs[parameter].name
-            annotated.append(
-                _sharding(
-                    op,
-                    annotation,
-                    step.partitions,
-                    parameter=parameter,
-                    name=name,
-                    location=location(step.graph, path, op),
-                )
-            )
-    return tuple(annotated)
-
-
-def _annotation(op: tf.Operation) -> Any:
-    """Returns the ``OpSharding`` of an op, None if it has none."""
-    name = "sharding" if op.type == "XlaSharding" else "_XlaSharding"
-    try:
-        value = op.get_attr(name)
-    except ValueError:
-        return None
-    return xla_data_pb2.OpSharding.FromString(tf.compat.as_bytes(value))
-
-
-def _source(op: tf.Operation) -> tf.Tensor:
-    """Returns the tensor that the output of an annotated op was read from."""
-    tensor = op.outputs[0]
-    while tensor.op.type in _SAME_VALUE:
-        tensor = tensor.op.inputs[0]
-    return tensor
-
-
-def _sharding(op: tf.Operation, annotation: Any, devices: int, **fields: Any) -> program.Sharding:
-    whole = shape(op.outputs[0])
-    tiles = list(annotation.tile_assignment_dimensions)[: len(whole)]
-    part, description = whole, "replicate"
-    if annotation.type == xla_data_pb2.OpSharding.OTHER:
-        description = "split " + "x".join(map(str, tiles))
-        part = tuple(-(-size // count) for size, count in zip(whole, tiles))
-    elif annotation.type == xla_data_pb2.OpSharding.MAXIMAL:
-        description = "assign to %d of %d" % (annotation.tile_assignment_devices[0], devices)
-    return program.Sharding(
-        description=description, global_shape=whole, per_device_shape=part, **fields
     )
 
 

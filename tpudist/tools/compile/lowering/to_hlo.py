@@ -61,8 +61,6 @@ def lower(step: Step) -> program.Program:
             for name, tensor in step.outputs
         ),
         collectives=graph_ops.collectives(step.graph),
-        shardings=graph_ops.shardings(step),
-        warnings=(),
         locations=_locations(step.graph, module),
         tensorflow=str(versions.TF),
     )

@@ -1,1 +1,1 @@
-"""Formats a report as text for the terminal, and as one HTML page."""
+"""Formats a report as text for the terminal."""

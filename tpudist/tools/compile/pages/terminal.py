@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from typing import Iterable, Iterator, Sequence
 
-from tpudist.tools.compile.pages import by_line, units
-from tpudist.tools.compile.report import Collectives, Cost, Memory, Report
+from tpudist.tools.compile.pages import units
+from tpudist.tools.compile.report import Collectives, Cost, Hot, Memory, Report
 
 #: How many arguments and lines, and layers of a line, are shown.
 _SHOWN, _LAYERS = 5, 3
+
+#: Labels where the line, the layer or the op is not known.
+_NO_LINE, _NO_LAYER, _NO_OP = "(no line of the user's)", "(no layer)", "(the compiler's own)"
 
 #: Widths in characters: of the memory bar, and of the headings at the left.
 _BAR, _HEADING = 30, 10
@@ -67,25 +70,10 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
             ],
         )
     if report.cost:
-        yield "work", work(report.cost)
+        yield "work", _cost(report.cost)
     yield "asked for", list(map(_collectives, report.requested)) or ["no collectives"]
     if report.ok:
         yield "compiled", list(map(_collectives, report.optimized)) or ["no collectives"]
-    yield (
-        "split",
-        [
-            "%s: %s, %s -> %s on a device  %s"
-            % (
-                each.name,
-                each.description,
-                list(each.global_shape),
-                list(each.per_device_shape),
-                each.location,
-            )
-            for each in report.splits
-        ],
-    )
-    yield "at peak", _peak_memory(report)
     yield "hottest", _hottest(report)
     yield "notes", report.warnings
     yield "with", [versions(report)]
@@ -134,43 +122,40 @@ def _arguments(report: Report) -> list[str]:
     return rows
 
 
-def _peak_memory(report: Report) -> list[str]:
-    """Formats the lines whose arrays take most memory at the peak, with the largest of each."""
-    rows = []
-    for line, size, arrays in by_line.peak_memory(report)[:_LAYERS]:
-        rest = " and %d more" % (len(arrays) - 1) if len(arrays) > 1 else ""
-        rows.append(_row(size, line, "%s %s%s" % (arrays[0].shape, arrays[0].op_name, rest)))
-    return rows
-
-
 def _hottest(report: Report) -> list[str]:
     """Formats the most expensive lines, each with its most expensive layers if it has several."""
     rows = []
-    for line in by_line.costs(report)[:_SHOWN]:
-        rows.append("%3.0f %%  %s  %s" % (100 * line.share, line.label, _ops(line)))
-        if len(line.below) > 1:
-            layers = line.below[:_LAYERS]
-            rows += [
-                "%9.0f %%  %s  %s" % (100 * each.share, each.label, _ops(each)) for each in layers
-            ]
+    for line, share, inside in _shares(report.hottest, "location")[:_SHOWN]:
+        layers = _shares(inside, "layer")
+        rows.append("%3.0f %%  %s  %s" % (100 * share, line or _NO_LINE, _ops(inside)))
+        for layer, part, ops in layers[:_LAYERS] if len(layers) > 1 else ():
+            rows.append("%9.0f %%  %s  %s" % (100 * part, layer or _NO_LAYER, _ops(ops)))
     return rows
 
 
-def _ops(node: by_line.Node) -> str:
-    """Returns the name of a node's only op, or how many ops it has."""
-    while node.ops == 1 and node.below:
-        node = node.below[0]
-    return "%d ops" % node.ops if node.below else node.label
+def _shares(hottest: Iterable[Hot], field: str) -> list[tuple[str, float, list[Hot]]]:
+    """Groups instructions by a field; returns (its value, their share, they), most first."""
+    groups: dict[str, list[Hot]] = {}
+    for each in hottest:
+        groups.setdefault(getattr(each, field), []).append(each)
+    shares = [(name, sum(each.share for each in group), group) for name, group in groups.items()]
+    return sorted(shares, key=lambda row: -row[1])
 
 
-def work(cost: Cost) -> list[str]:
-    """Formats what a step costs, as lines of text; "unknown" where the compiler does not say."""
+def _ops(group: list[Hot]) -> str:
+    """Returns the name of a group's only op, or how many ops it has."""
+    names = {each.op_name for each in group}
+    return (names.pop() or _NO_OP) if len(names) == 1 else "%d ops" % len(names)
+
+
+def _cost(cost: Cost) -> list[str]:
+    """Formats the compiler's own count; "unknown" where it does not say."""
     flops = "unknown " if cost.flops is None else units.amount(cost.flops)
     accessed = "unknown" if cost.bytes_accessed is None else units.size(cost.bytes_accessed)
     rows = ["%sFLOP and %s of memory traffic a step on a device" % (flops, accessed)]
     if cost.loops:
-        rounds = ["?" if each.trips is None else str(each.trips) for each in cost.loops]
-        rows.append("as often as loops run: %s rounds" % ", ".join(rounds[:_SHOWN]))
+        counts = ["?" if each.trips is None else str(each.trips) for each in cost.loops]
+        rows.append("counting one round of each loop; they run %s" % ", ".join(counts[:_SHOWN]))
     return rows
 
 
@@ -189,6 +174,5 @@ def versions(report: Report) -> str:
         "%.1f s" % effort.seconds if effort.seconds else "",
         units.size(effort.peak_bytes) if effort.peak_bytes else "",
     ]
-    told = "kept from before" if effort.cached else ", ".join(filter(None, took))
     releases = "%s, TensorFlow %s, tpudist %s" % (library, used.tensorflow, used.tpudist)
-    return "; ".join(filter(None, [releases, told]))
+    return "; ".join(filter(None, [releases, ", ".join(filter(None, took))]))
