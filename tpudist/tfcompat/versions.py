@@ -304,13 +304,10 @@ INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS = not TRACE_ONCE
 #: adds itself to a graph.
 GRAPHS_ADD_FUNCTIONS = _since("2.13")
 
-#: TensorFlow gives a function's HLO as a serialized module, and XLA has a kernel that
-#: makes CollectiveReduceV2 an all-reduce (2.5; 2.4 gives HLO as text only).
-LOWERS_TO_HLO = _since("2.5")
-
-#: A function is lowered for shapes alone (``from_concrete_function`` in
-#: ``compiler_ir.py``, 2.12); before, TensorFlow folds values where XLA wants constants.
-LOWERS_SPECS = _since("2.12")
+#: TensorFlow gives the HLO of a function for shapes alone (``from_concrete_function`` in
+#: ``compiler_ir.py``, 2.12). From 2.5 on it needs values, which it folds where XLA wants
+#: constants; before, it gives no serialized HLO.
+LOWERS_TO_HLO = _since("2.12")
 
 #: Mirrored variables of a native TPU strategy are no ``DistributedVariable`` (until 1.14).
 TPU_VARIABLES_ARE_APART = not _since("1.15")

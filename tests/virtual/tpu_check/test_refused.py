@@ -129,7 +129,7 @@ def test_is_told_as_on_a_tpu(name, strategy, lines):
 
 @pytest.mark.slow
 @pytest.mark.proof
-@pytest.mark.skipif(not versions.LOWERS_SPECS, reason="values are compiled in before 2.12")
+@pytest.mark.skipif(not versions.LOWERS_TO_HLO, reason="values are compiled in before 2.12")
 @pytest.mark.parametrize("name", sorted(set(CASES) - set(DIFFERS)))
 def test_the_compiler_agrees(name, strategy):
     pytest.importorskip("libtpu")

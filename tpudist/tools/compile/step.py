@@ -95,6 +95,7 @@ def lower_step(
     kwargs: Mapping[str, Any] | None = None,
 ) -> Program:
     """Traces a step and lowers it to a `program.Program`; see :func:`compile_step`."""
+    require_lowering()
     from tpudist.tools.compile.lowering import tracing  # It imports TensorFlow.
 
     return lower_traced(tracing.trace(strategy, step_fn, args, kwargs))

@@ -89,7 +89,7 @@ def test_one_more_reduction_of_a_real_program_is_a_difference(compiled):
     from tpudist.tfcompat import versions
 
     if not versions.LOWERS_TO_HLO:
-        pytest.skip("TensorFlow before 2.5 gives no HLO")
+        pytest.skip("TensorFlow before 2.12 gives no HLO")
     from tests.tools.compile import nets
 
     one, two = [compiled(nets.dense(reduced=count), "v5e:2x4", fast=True) for count in (1, 2)]

@@ -13,7 +13,7 @@ from tpudist.tools.compile.compiler import compilation, libtpu
 from tpudist.tools.compile.hlo import messages, normal_form, optimized
 
 if not versions.LOWERS_TO_HLO:
-    pytest.skip("TensorFlow before 2.5 gives no HLO", allow_module_level=True)
+    pytest.skip("TensorFlow before 2.12 gives no HLO", allow_module_level=True)
 
 from tests.tools.compile import nets
 

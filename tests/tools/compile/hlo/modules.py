@@ -37,7 +37,7 @@ def computation(module, number, *instructions):
 @st.composite
 def modules(draw):
     """Modules of a few computations; ids are any, each computation may call earlier ones."""
-    module = messages.Module(name="a_inference_step_%d" % draw(st.integers(0, 99)))
+    module = messages.Module()
     numbers = draw(st.lists(st.integers(1, 2**30), min_size=1, max_size=4, unique=True))
     for position, number in enumerate(numbers):
         made = module.computations.add(name="c%d" % number, id=number)
@@ -57,12 +57,6 @@ def modules(draw):
                 operand_ids=[number << 32 | operand for operand in operands],
                 control_predecessor_ids=[number << 32 | operand for operand in operands[:1]],
                 channel_id=draw(st.integers(0, 3)),
-                frontend_attributes={
-                    "map": [
-                        {"key": key, "value": key}
-                        for key in draw(st.lists(st.sampled_from("abc"), max_size=2, unique=True))
-                    ]
-                },
             )
         made.root_id = made.instructions[-1].id
     module.entry_computation_id = numbers[-1]
@@ -95,27 +89,3 @@ def structure(module):
             )
         )
     return positions[module.entry_computation_id], made
-
-
-def operands(module):
-    """[{instruction: (operands, predecessors)}, root], by name, of each computation.
-
-    Args:
-      module: a `messages.Module`.
-    """
-    made = []
-    for each in module.computations:
-        names = {one.id: one.name for one in each.instructions}
-        made.append(
-            (
-                {
-                    one.name: (
-                        [names[operand] for operand in one.operand_ids],
-                        [names[operand] for operand in one.control_predecessor_ids],
-                    )
-                    for one in each.instructions
-                },
-                names[each.root_id],
-            )
-        )
-    return made

@@ -4,7 +4,6 @@ import pytest
 import tensorflow as tf
 
 from tests.tools.compile import harness
-from tpudist.tfcompat import versions
 
 pytestmark = harness.lowers_here
 
@@ -99,8 +98,6 @@ def test_a_loop_of_unknown_trips_counts_once(compiled, strategy):
         return tf.while_loop(lambda i, _: i < n, lambda i, y: (i + 1, y @ y), [0, x])[1]
 
     specs = [tf.TensorSpec([256, 256]), tf.TensorSpec([], tf.int32)]
-    if not versions.LOWERS_SPECS:
-        pytest.skip("it folds the bound")
     found = compiled(harness.lower(strategy, step, *specs), "v5e:1x1")
     assert found.cost.flops == pytest.approx(2 * 256**3, rel=0.05)
     assert [each.trips for each in found.cost.loops] == [None]

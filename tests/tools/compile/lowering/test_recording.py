@@ -3,13 +3,13 @@
 import pytest
 import tensorflow as tf
 
-from tests.helpers.generations import second_generation
 from tests.tools.compile import harness
 from tpudist.tools.compile.lowering import recording
 from tpudist.virtual.replicas import replicate
 
+pytestmark = harness.lowers_here
 
-@second_generation
+
 def test_functions_are_recorded_as_they_run():
     strategy = harness.strategy()
     with strategy.scope():
@@ -29,7 +29,6 @@ def test_functions_are_recorded_as_they_run():
     assert not replicate.observers
 
 
-@second_generation
 def test_a_function_that_cannot_be_traced_raises():
     def replica(x):
         raise KeyError("weights")

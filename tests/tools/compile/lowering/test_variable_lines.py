@@ -2,11 +2,12 @@
 
 import tensorflow as tf
 
-from tests.helpers.generations import second_generation
 from tests.tools.compile import harness
 from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.tfcompat import functions
 from tpudist.tools.compile import step
+
+pytestmark = harness.lowers_here
 
 SPEC = functions.TensorSpec([2, 3], tf.float32)
 
@@ -22,7 +23,6 @@ def line(mark):
     return harness.line(__file__, mark)
 
 
-@second_generation
 def test_lines_of_variables_layers_and_slots():
     strategy, slots = harness.strategy(), []
     with strategy.scope():

@@ -5,14 +5,8 @@
    are across replicas.
 2. Instruction ids have 64 bits since TensorFlow 2.20; libtpu up to 0.0.17
    crashes on more than 31.
-3. libtpu refuses an instruction that precedes its operands. TensorFlow 2.5 writes
-   such modules if there are several collectives, so instructions are sorted.
-4. With several logical devices, entry parameters and results need shardings of
+3. With several logical devices, entry parameters and results need shardings of
    their own, or an updated variable goes in whole and comes out split.
-
-The same program also gets the same bytes, so that its answer is found in the cache:
-names and ids that count functions of the process (``inference_step_203``), and source
-lines, which newer releases get wrong, are removed, and attributes are sorted.
 """
 
 from __future__ import annotations
@@ -48,8 +42,6 @@ _MAX_DISTANCE = 4
 def normalized(hlo: bytes, replicas: int, partitions: int) -> bytes:
     """Returns the module that is handed to libtpu, from the one that TensorFlow gave.
 
-    It has the same bytes for the same program, whatever its ids and function names were.
-
     Args:
       hlo: a serialized HloModuleProto, as is the result.
       replicas: how many run it.
@@ -58,14 +50,12 @@ def normalized(hlo: bytes, replicas: int, partitions: int) -> bytes:
     module = messages.Module.FromString(hlo)
     _renumber(module)
     for computation in module.computations:
-        _sort(computation)
         for instruction in computation.instructions:
             if instruction.opcode in COLLECTIVES:
                 _span_replicas(instruction, replicas)
     if partitions > 1:
         _add_shardings(module)
-    _rename(module)
-    return module.SerializeToString(deterministic=True)
+    return module.SerializeToString()
 
 
 def _span_replicas(instruction: HloInstruction, replicas: int) -> None:
@@ -81,26 +71,6 @@ def _span_replicas(instruction: HloInstruction, replicas: int) -> None:
     if instruction.opcode in _GROUPED:
         del instruction.replica_groups[:]
         instruction.replica_groups.add().replica_ids.extend(range(replicas))
-
-
-def _sort(computation: HloComputation) -> None:
-    """Puts each instruction behind its operands; a sorted computation stays as it is."""
-    instructions = {each.id: each for each in computation.instructions}
-    visited: dict[int, HloInstruction] = {}
-    for first in computation.instructions:
-        stack = [first]
-        while stack:
-            instruction = stack[-1]
-            needed = list(instruction.operand_ids) + list(instruction.control_predecessor_ids)
-            missing = [instructions[each] for each in needed if each not in visited]
-            if not missing:
-                visited.setdefault(instruction.id, instruction)
-                stack.pop()
-            stack += missing
-    if list(visited) != list(instructions):
-        copies = [type(each).FromString(each.SerializeToString()) for each in visited.values()]
-        del computation.instructions[:]
-        computation.instructions.extend(copies)
 
 
 def _renumber(module: HloModule) -> None:
@@ -123,20 +93,6 @@ def _renumber(module: HloModule) -> None:
         computation.root_id = _new_id(instructions, old, computation.root_id)
         computation.id = computations[old]
     module.entry_computation_id = computations[module.entry_computation_id]
-
-
-def _rename(module: HloModule) -> None:
-    """Replaces names that differ between processes, and removes source lines."""
-    module.name = "step"
-    module.ClearField("id")
-    module.ClearField("stack_frame_index")
-    for computation in module.computations:
-        computation.name = "computation.%d" % computation.id
-        for instruction in computation.instructions:
-            for field in ("source_file", "source_line", "stack_frame_id"):
-                instruction.metadata.ClearField(field)
-            instruction.frontend_attributes.map.sort(key=lambda attribute: attribute.key)
-    module.entry_computation_name = entry(module).name
 
 
 def _new_id(instructions: dict[tuple[int, int], int], computation: int, old: int) -> int:

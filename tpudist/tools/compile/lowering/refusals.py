@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 import tensorflow as tf
 
 from tpudist.errors import CompileError
-from tpudist.tfcompat import graphs, versions
+from tpudist.tfcompat import graphs
 from tpudist.tools.compile.lowering import graph_ops
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.tpu_check import causes, table
@@ -87,7 +87,7 @@ def tracing_error(graph: tf.Graph, error: Exception, call: Call) -> CompileError
     """
     if isinstance(error, TypeError) and call.mismatch():
         return call.error()
-    lines = _lines(graph) if versions.LOWERS_TO_HLO else []
+    lines = _lines(graph)
     place = graph_ops.error_line(error)
     message = (str(error).strip() or "no message").splitlines()[-1].strip()
     if not message.startswith(type(error).__name__):
@@ -144,7 +144,7 @@ def _hint(message: str, step: Step) -> str:
             return instead
     instead = "write that line with shapes that are known while tracing"
     has_integers = any(each.placeholder.dtype.is_integer for each in step.inputs)
-    if versions.LOWERS_SPECS or not has_integers:
+    if not has_integers:
         return instead
     return instead + ", or give the value of an argument that is a size: --args 'n=100'"
 

@@ -17,26 +17,18 @@ import itertools
 from typing import Any, Callable, Iterator
 
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from tpudist.errors import ArgumentError, CollectiveError
-from tpudist.tfcompat import distributed, nests, tpu, versions
+from tpudist.tfcompat import distributed
 from tpudist.virtual.extended import VirtualExtended
-
-if versions.TRACE_ONCE:
-    from tensorflow.compiler.tf2xla.ops import gen_xla_ops
-
-#: Name of the constant in place of the replica's id on releases whose variables need a
-#: static id; the release that lowers the graph replaces it by the op.
-REPLICA_ID = "tpudist_replica_id"
 
 _SUM_NAME = "AllReduce"
 
 
 def replica_id() -> tf.Tensor:
     """Returns the replica's id, an int32 scalar that only the TPU knows."""
-    if versions.TRACE_ONCE:
-        return gen_xla_ops.xla_replica_id()
-    return tf.constant(0, tf.int32, [], REPLICA_ID)
+    return gen_xla_ops.xla_replica_id()
 
 
 class Sums:
@@ -106,8 +98,6 @@ class Sums:
             return self._sum_op(value)
 
     def _sum_op(self, value: tf.Tensor) -> tf.Tensor:
-        if not versions.LOWERS_TO_HLO:
-            return tpu.cross_replica_sum(value, [list(range(self._count))])
         return tf.raw_ops.CollectiveReduceV2(
             input=value,
             group_size=self._count,
@@ -218,13 +208,6 @@ class SymbolicReplica(distributed.ReplicaContext):
     def devices(self) -> Any:
         """The device of replica 0, by which old variables find a component."""
         return self.strategy.extended.worker_devices[:1]
-
-    def all_reduce(self, reduce_op: Any, value: Any, *options: Any, **named_options: Any) -> Any:
-        """Sums or averages a nest over the replicas; see ``ReplicaContext``."""
-        if versions.WORKS_OUTSIDE_SCOPE:
-            return super().all_reduce(reduce_op, value, *options, **named_options)
-        sums = self.strategy.extended.sums
-        return nests.map_structure(lambda leaf: sums.reduce(reduce_op, leaf), value)
 
     def _merge_call(self, merge_fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         with distributed.cross_replica(self.strategy):
