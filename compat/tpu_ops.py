@@ -91,14 +91,19 @@ def main():
 
 
 def _kernels():
-    """Returns {type of op: whether XLA has a kernel of it} of the installed TensorFlow."""
+    """Returns {type of op: whether XLA has a kernel of it} of the installed TensorFlow.
+
+    TensorFlow registers XLA's kernels when it first lowers a function.
+    """
+    import tensorflow as tf
     from tensorflow.python.framework import kernels
 
-    from tpudist.tools.compile.lowering import refusals
-
-    refusals.register_kernels()
-    found = {kernel.op for kernel in kernels.get_all_registered_kernels().kernel}
-    return {name: bool(refusals.xla_kernels(name)) for name in found}
+    lowered = tf.function(lambda x: x, jit_compile=True)
+    lowered.experimental_get_compiler_ir(tf.zeros([]))(stage="hlo")
+    found = {}
+    for kernel in kernels.get_all_registered_kernels().kernel:
+        found[kernel.op] = found.get(kernel.op, False) or kernel.device_type == "XLA_CPU_JIT"
+    return found
 
 
 def _dtypes():

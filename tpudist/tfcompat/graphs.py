@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Sequence
 import tensorflow as tf
 from tensorflow.python import tf2
 from tensorflow.python.eager import context, lift_to_graph
-from tensorflow.python.framework import function_def_to_graph, kernels, ops
+from tensorflow.python.framework import function_def_to_graph, ops
 from tensorflow.python.ops import (
     control_flow_ops,
     gen_resource_variable_ops,
@@ -209,11 +209,6 @@ def stored_in(handle: Tensor) -> tuple[Any, ...]:
         return None, None
     stored = data.shape_and_type[0]
     return tf.TensorShape(stored.shape), tf.as_dtype(stored.dtype)
-
-
-def kernels_of(op_type: str) -> Any:
-    """The kernels registered for an op type, as protos."""
-    return kernels.get_registered_kernels_for_op(op_type).kernel
 
 
 def called(graph: Graph, name: str) -> Any:

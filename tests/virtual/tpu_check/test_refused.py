@@ -107,8 +107,7 @@ CASES = {
 
 #: Cases of which ``compile_step`` says something else than TensorFlow does on a TPU, and why.
 DIFFERS = {
-    "complex128": "libtpu gets HLO; TensorFlow has no kernels but for kTpuAllTypes (tpu_defs.h)",
-    "unused_string": "it lists every op that it traces; TensorFlow prunes what nothing needs",
+    "complex128": "libtpu gets HLO; TensorFlow has no kernels but for kTpuAllTypes (tpu_defs.h)"
 }
 
 

@@ -80,6 +80,11 @@ class Cause(NamedTuple):
     why: str
     instead: str
 
+    @property
+    def is_of_value(self) -> bool:
+        """Whether a shape or an axis depends on a value; TensorFlow may lower it all the same."""
+        return self.why.startswith(_OF_VALUE)
+
     def __str__(self) -> str:
         return "%s: %s: %s; %s" % (self.place, ", ".join(self.op_types), self.why, self.instead)
 
@@ -94,8 +99,21 @@ def of(
       results: tensors that are needed outside of it.
       sources: {id of a placeholder: the tensors that it stands for}; captured ones are found.
     """
+    return _grouped(_Finder(sources).find(ops, results))
+
+
+def without_host(graph: Graph, results: Iterable[Tensor]) -> list[Cause]:
+    """Returns the causes in a function graph of which XLA compiles all, and a host does nothing.
+
+    Args:
+      results: tensors that are needed outside of it.
+    """
+    return _grouped(_Finder({}, host=False).find(graph.get_operations(), results))
+
+
+def _grouped(found: Iterable[tuple[Operation, str, str]]) -> list[Cause]:
     grouped: dict[tuple[str, str, str], list[str]] = {}
-    for op, why, instead in _Finder(sources).find(ops, results):
+    for op, why, instead in found:
         types = grouped.setdefault((explanations.place(op), why, instead), [])
         types += [op.type] if op.type not in types else []
     return [
@@ -103,23 +121,19 @@ def of(
     ]
 
 
-def of_values(graph: Graph) -> list[str]:
-    """Returns a line for each shape or axis of a function graph that depends on a value."""
-    found = of(graph.get_operations(), graph.outputs, {})
-    return [str(cause) for cause in found if cause.why.startswith(_OF_VALUE)]
-
-
 class _Finder:
     """Finds the ops of a trace, and of the functions that it calls, that a TPU refuses."""
 
-    def __init__(self, sources: Mapping[int, Any]) -> None:
+    def __init__(self, sources: Mapping[int, Any], host: bool = True) -> None:
         self._table = table.tpu_ops()
-        self._sources = sources
+        self._sources, self._host = sources, host
         self._seen: set[str] = set()
         self._called: list[Graph] = []
         # In a trace it is False unless the program has set it.
         self._host_helps = (
-            versions.AUTOMATIC_OUTSIDE_COMPILATION and tf.config.get_soft_device_placement()
+            host
+            and versions.AUTOMATIC_OUTSIDE_COMPILATION
+            and tf.config.get_soft_device_placement()
         )
 
     def find(
@@ -143,14 +157,15 @@ class _Finder:
                     found += [(op, each) for each in inside]
         needed = _needed(ops, results) if found else ()
         for op, refused in found:
-            if op in needed and not _is_elsewhere(op):
+            if op in needed and not (self._host and _is_elsewhere(op)):
                 yield refused
 
     def _reason(self, op: Operation) -> tuple[str, str] | None:
         """Returns (why, instead) if a TPU refuses an op, else None."""
         kind = op.type
         dtypes = {tensor.dtype.base_dtype.name for tensor in op.outputs}
-        if kind in self._table.refused and kind not in _NO_CAUSE:
+        no_cause = _NO_CAUSE if self._host else _OF_GRADIENTS
+        if kind in self._table.refused and kind not in no_cause:
             strings = "string" in dtypes or any(each.dtype == tf.string for each in op.inputs)
             return None if self._host_helps else table.advice(kind, strings)
         if not dtypes <= self._table.dtypes:

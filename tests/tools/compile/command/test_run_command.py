@@ -162,7 +162,7 @@ def test_a_function_that_does_not_compile_is_exit_code_1(compiler, run):
     assert done.returncode == 1
     assert "2 replica functions" in done.stdout
     assert (
-        "script.py:%d: StringFormat, PrintV2: no XLA kernel"
+        "script.py:%d: StringFormat, PrintV2: a TPU prints"
         % (PRINTS[: PRINTS.index("tf.print")].count("\n") + 1)
         in done.stdout
     )

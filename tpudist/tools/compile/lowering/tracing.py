@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
@@ -146,7 +147,8 @@ def _placeholder(name: str, value: Any, inputs: list[Input]) -> tf.Tensor:
             "all dimensions of one replica's batch, such as f32[128,28,28,1]; "
             "drop_remainder=True on the dataset's batch",
         )
-    placeholder = tf.compat.v1.placeholder(tf.as_dtype(value.dtype), shape)
+    op_name = re.sub(r"[^\w/.]", "_", name, flags=re.ASCII).lstrip("_/")  # as errors show it
+    placeholder = tf.compat.v1.placeholder(tf.as_dtype(value.dtype), shape, op_name or None)
     inputs.append(Input(name, placeholder, None))
     return placeholder
 
