@@ -56,7 +56,6 @@ FUNCTIONS = {
     "DeviceDescription_Kind": Function(26, 1, 2, None),
     "Executable_GetCostAnalysis": Function(46, 1, 2, None),
     "Executable_OptimizedProgram": Function(48, 2, 0, None),
-    "Executable_SizeOfGeneratedCodeInBytes": Function(45, 1, 1, None),
     "TopologyDescription_Create": Function(82, 4, 1, None),
     "TopologyDescription_GetDeviceDescriptions": Function(86, 1, 2, None),
     "TopologyDescription_Attributes": Function(88, 1, 2, None),

@@ -132,5 +132,5 @@ def _name_and_location(fn: Any) -> tuple[str, str]:
 
 def _first_line(graph: tf.Graph) -> str:
     """Returns the first line of the user's that created an op of a graph."""
-    lines = (graph_ops.location(graph, op.name, op) for op in graph.get_operations())
+    lines = map(graph_ops.location, graph.get_operations())
     return next(filter(None, lines), "")

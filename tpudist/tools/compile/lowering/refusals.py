@@ -105,11 +105,10 @@ def _line_of_node(graph: tf.Graph, message: str) -> str:
     In the body of a loop the name ends with the op's own, without the loop's.
     """
     nodes = ["/" + each for pair in _NODE.findall(message) for each in pair if each]
-    named = [(path, path, op) for path, op in all_ops.ops(graph)]
-    named += [(op.name, path, op) for _, path, op in named]
+    ops = list(all_ops.ops(graph))
     found = (
-        graph_ops.location(graph, path, op)
-        for name, path, op in named
+        graph_ops.location(op)
+        for name, op in [*ops, *((op.name, op) for _, op in ops)]
         if any(each.endswith("/" + name) for each in nodes)
     )
     return next(filter(None, found), "")

@@ -128,7 +128,7 @@ def _locations(graph: tf.Graph, module: HloModule) -> dict[str, str]:
         for instruction in computation.instructions
     }
     paths = ((name, _path(name, ops, path_of_name)) for name in sorted(names))
-    lines = ((name, path and graph_ops.location(graph, path, ops[path])) for name, path in paths)
+    lines = ((name, path and graph_ops.location(ops[path])) for name, path in paths)
     return {name: line for name, line in lines if line}
 
 
