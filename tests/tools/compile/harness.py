@@ -75,6 +75,25 @@ def module(program):
     return hlo_pb2.HloModuleProto.FromString(program.hlo)
 
 
+def updated(program):
+    """The names of the parameters whose variables it updates."""
+    aliases = module(program).input_output_alias.entries
+    return [program.parameters[each.parameter_number].name for each in aliases]
+
+
+def results(program):
+    """The shapes of what it returns, beside the variables that it updates."""
+    found = module(program)
+    entry = next(each for each in found.computations if each.id == found.entry_computation_id)
+    root = next(each for each in entry.instructions if each.id == entry.root_id).shape
+    updated_ = {tuple(each.output_shape_index) for each in found.input_output_alias.entries}
+    return [
+        tuple(each.dimensions)
+        for index, each in enumerate(root.tuple_shapes or [root])
+        if (index,) not in updated_
+    ]
+
+
 def opcodes(program):
     """The opcodes of all instructions, in order."""
     return [

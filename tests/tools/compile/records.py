@@ -27,8 +27,6 @@ def a_program(**changes):
             program.Parameter("weight", "variable", "float32", (8, 128), "model.py:3"),
             program.Parameter("images", "argument", "bfloat16", (16, 128)),
         ),
-        updated=(0,),
-        outputs=(program.Output("loss", "float32", ()),),
         collectives=(
             program.Collective("all-reduce", "float32", (8, 128), "train.py:7"),
             program.Collective("all-reduce", "float32", (4,), "train.py:8"),

@@ -22,14 +22,6 @@ class Parameter(NamedTuple):
     location: str = ""  # "file:line" that created a variable, "" if unknown
 
 
-class Output(NamedTuple):
-    """One of the step's own outputs: name, dtype name, shape per replica."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-
-
 class Collective(NamedTuple):
     """A collective that the program asks for."""
 
@@ -47,10 +39,6 @@ class Program(NamedTuple):
     replicas: int  # how many replicas run it
     partitions: int  # logical devices per replica
     parameters: tuple[Parameter, ...]  # those of the entry computation, in order
-    # indices of the parameters whose variables the step updates, in the order in which they follow
-    # `outputs` in the root tuple
-    updated: tuple[int, ...]
-    outputs: tuple[Output, ...]
     collectives: tuple[Collective, ...]
     locations: dict[str, str]  # {HLO metadata op_name: "file:line" of the user's code}
     tensorflow: str  # the version of TensorFlow that lowered it

@@ -107,7 +107,7 @@ def test_supported_ops_are_accepted(strategy):
     def step(x):
         return tf.nn.top_k(x, 2).values, tf.random.normal([3]), tf.debugging.assert_positive(x)
 
-    assert harness.lower(strategy, step, tf.ones([4])).outputs
+    assert harness.results(harness.lower(strategy, step, tf.ones([4])))
 
 
 def test_an_exception_of_the_step_is_explained_with_its_line(strategy):
@@ -182,7 +182,7 @@ def test_a_type_error_of_the_step_is_not_blamed_on_its_arguments(strategy):
     def twice(images, scale):
         return images * scale
 
-    assert harness.lower(strategy, twice, SPEC).outputs
+    assert harness.results(harness.lower(strategy, twice, SPEC))
 
 
 def test_a_step_that_autograph_does_not_convert_is_explained(strategy):

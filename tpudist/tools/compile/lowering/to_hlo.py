@@ -49,11 +49,6 @@ def lower(step: Step) -> program.Program:
         replicas=step.replicas,
         partitions=step.partitions,
         parameters=tuple(parameters),
-        updated=_updated(module),
-        outputs=tuple(
-            program.Output(name, tensor.dtype.name, graph_ops.shape(tensor))
-            for name, tensor in step.outputs
-        ),
         collectives=graph_ops.collectives(step.graph),
         locations=_locations(step.graph, module),
         tensorflow=str(versions.TF),
@@ -106,40 +101,28 @@ def _parameters(arguments: Sequence[Input]) -> list[program.Parameter]:
     ]
 
 
-def _updated(module: HloModule) -> tuple[int, ...]:
-    """Returns the indices of updated parameters, in the order of the root tuple."""
-    pairs = [
-        (list(entry.output_shape_index), entry.parameter_number)
-        for entry in module.input_output_alias.entries
-    ]
-    return tuple(parameter for _, parameter in sorted(pairs))
-
-
 def _locations(graph: tf.Graph, module: HloModule) -> dict[str, str]:
     """Returns {op_name of the module: "file:line"}."""
-    ops: dict[str, tf.Operation] = {}
-    path_of_name: dict[str, str] = {}
-    for path, op in all_ops.ops(graph):
-        ops.setdefault(path, op)
-        path_of_name.setdefault(op.name, path)
+    ops = list(reversed(list(all_ops.ops(graph))))
+    known = {**{op.name: op for _, op in ops}, **dict(ops)}
     names = {
         instruction.metadata.op_name
         for computation in module.computations
         for instruction in computation.instructions
     }
-    paths = ((name, _path(name, ops, path_of_name)) for name in sorted(names))
-    lines = ((name, path and graph_ops.location(ops[path])) for name, path in paths)
-    return {name: line for name, line in lines if line}
+    found = ((name, _op(name, known)) for name in sorted(names))
+    lines = {name: graph_ops.location(op) for name, op in found if op is not None}
+    return {name: line for name, line in lines.items() if line}
 
 
-def _path(name: str, ops: Mapping[str, tf.Operation], path_of_name: Mapping[str, str]) -> str:
-    """Returns the path of the op that an HLO op name ends with, "" if there is none.
+def _op(name: str, known: Mapping[str, tf.Operation]) -> tf.Operation | None:
+    """Returns the op that an HLO op name ends with, None if there is none.
 
     In the body of a loop the name ends with the op's own name, without the loop's.
     """
-    while name and name not in ops and name not in path_of_name:
+    while name and name not in known:
         name = name.partition("/")[2]
-    return name if name in ops else path_of_name.get(name, "")
+    return known.get(name)
 
 
 class _Handle(NamedTuple):

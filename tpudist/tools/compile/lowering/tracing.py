@@ -34,7 +34,6 @@ class Step(NamedTuple):
 
     graph: tf.Graph  # a finished FuncGraph
     inputs: list[Input]
-    outputs: list[tuple[str, tf.Tensor]]  # (name, tensor) of each output
     replicas: int  # how many run it
     partitions: int  # logical devices of each
 
@@ -78,18 +77,14 @@ def trace(
             call = Call(fn, *_with_placeholders(fn, args, kwargs or {}, inputs))
             results = _call(extended, converted, call, trace_.graph)
             outputs = _outputs(results, trace_.handed_out, order)
-    graph = trace_.finish([tensor for _, tensor in outputs], [each.placeholder for each in inputs])
+    graph = trace_.finish(outputs, [each.placeholder for each in inputs])
     by_handle = _variables_by_handle(graph)
     captured = [
         Input(_captured_name(outer, by_handle), placeholder, outer)
         for outer, placeholder in functions.captures(graph)
     ]
     return Step(
-        graph,
-        inputs + captured,
-        outputs,
-        strategy.num_replicas_in_sync,
-        extended.placement.logical_devices,
+        graph, inputs + captured, strategy.num_replicas_in_sync, extended.placement.logical_devices
     )
 
 
@@ -153,16 +148,11 @@ def _placeholder(name: str, value: Any, inputs: list[Input]) -> tf.Tensor:
     return placeholder
 
 
-def _outputs(
-    results: Any, handed_out: Sequence[tuple[Any, object]], order: Any
-) -> list[tuple[str, tf.Tensor]]:
-    """Returns (name, tensor) of each value that the step returned or handed out."""
-    named = list(_named_leaves("output", results))
-    for value, _ in handed_out:
-        named += _named_leaves("set", value)
+def _outputs(results: Any, handed_out: Sequence[tuple[Any, object]], order: Any) -> list[tf.Tensor]:
+    """Returns the tensors of each value that the step returned or handed out."""
     return [
-        (name, order.mark_as_return(tf.identity(part)))
-        for name, leaf in named
+        order.mark_as_return(tf.identity(part))
+        for leaf in nests.flatten([results, [value for value, _ in handed_out]])
         if _is_result(leaf)
         for part in distributed.flatten(_value(leaf))
     ]
