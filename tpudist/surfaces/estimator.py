@@ -6,8 +6,8 @@ Names below ``tf.contrib.tpu`` are the contrib era's. ``tf.estimator.tpu`` itsel
 
 from __future__ import annotations
 
-from tpudist.surfaces.dropins import ESTIMATOR_HOOKS
 from tpudist.surfaces.rows import Row, beside_class
+from tpudist.surfaces.tables import table
 
 _PAGES = "https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/"
 _E = _PAGES + "estimator/"
@@ -77,6 +77,13 @@ _NAMES = [
 # fmt: on
 
 
+def _hooks() -> list[str]:
+    """The names below ``tf.estimator`` that are ``tf.train``'s own."""
+    every = table("DROPINS")["contrib"]
+    names = [name.rpartition(".")[2] for name, home in every.items() if "compat.v1.train" in home]
+    return [name for name in names if "estimator." + name in every]
+
+
 def rows(era: str) -> tuple[Row, ...]:
     """The rows of one era."""
     lines = [
@@ -111,7 +118,6 @@ def rows(era: str) -> tuple[Row, ...]:
         for name, kind, signature in _NAMES
     ]
     lines += [
-        ("estimator." + name, "class", "", "1.13", "2.15", _E + name + ".md")
-        for name in ESTIMATOR_HOOKS
+        ("estimator." + name, "class", "", "1.13", "2.15", _E + name + ".md") for name in _hooks()
     ]
     return beside_class(era, lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Iterable, NamedTuple
 
-from tpudist.surfaces.dropins import DROPINS
+from tpudist.surfaces.tables import table
 
 
 class Row(NamedTuple):
@@ -94,7 +94,7 @@ def _target(era: str, name: str) -> str:
     parts = name.split(".")
     for end in range(len(parts), 0, -1):
         for above in ("", "contrib.distribute."):
-            home = DROPINS[era].get(above + ".".join(parts[:end]))
+            home = table("DROPINS")[era].get(above + ".".join(parts[:end]))
             if home:
                 return ".".join([home] + parts[end:])
     return "tensorflow:" + name

@@ -13,7 +13,6 @@ import re
 from typing import Iterable, Iterator
 
 from tpudist import surfaces
-from tpudist.surfaces import keras_names
 from tpudist.surfaces.eras import evidence
 from tpudist.surfaces.eras.names import is_below
 
@@ -72,7 +71,7 @@ class Keras:
         """
         names = evidence.names_below_tensorflow(tree)
         place = os.path.basename(path)
-        used = [line for name, line in names if is_below(name, keras_names.USED)]
+        used = [line for name, line in names if is_below(name, surfaces.keras_names())]
         own = [] if self._is_users else list(_own(tree))
         refused = ["%s (%s:%d)" % (name, place, line) for name, line in _refused(tree)]
         graph = ["%s (%s:%d)" % (name, place, line) for name, line in _of_graphs(names, tree)]

@@ -68,7 +68,8 @@ def _gone_today(plan: Plan, full: str) -> tuple[str, str]:
         return "no TensorFlow outside of Google has it", "import tensorflow.compat.v1 as tf"
     package = full.partition(".")[0]
     if package in surfaces.ENDED_PACKAGES:
-        return surfaces.ENDED_PACKAGES[package]
+        ended = surfaces.ENDED_PACKAGES[package]
+        return ended["why"], ended["instead"]
     below = tensorflow_names.below_tensorflow(full) or ""
     name = surfaces.gone_today(below)
     if below.partition(".")[0] == "contrib" or name in surfaces.KEPT_IN_V1 and is_v1(plan, full):

@@ -1,0 +1,95 @@
+"""Reads the tables of names from ``names.txt``, each when it is first asked for."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from typing import Any, Callable, Iterator
+
+_SECTION = re.compile(r"^\[(.+): (.+)\]\n", re.M)
+_TEXT = re.compile(r"\$(\w+)")
+
+
+@functools.lru_cache(maxsize=None)
+def table(name: str) -> Any:
+    """A table of the file.
+
+    Args:
+      name: as in the head of its sections, such as "GONE".
+
+    Returns:
+      What the kind of its sections says, see the file: a frozenset of dotted names, or
+      {dotted name: text}; of sections with keys {key: that}.
+
+    Raises:
+      KeyError: the file has no such table.
+    """
+    whole: dict[str, Any] = {}
+    for keys, kind, text in _sections()[name]:
+        found = _KINDS[kind](text)
+        if not keys:
+            return found
+        for key in keys:
+            whole.setdefault(key, {}).update(found)
+    return whole
+
+
+@functools.lru_cache(maxsize=None)
+def _sections() -> dict[str, list[tuple[list[str], str, str]]]:
+    """{table: (keys, kind, text) of each of its sections}."""
+    with open(os.path.join(os.path.dirname(__file__), "names.txt"), encoding="utf-8") as file:
+        _, *parts = _SECTION.split(file.read().replace("\n    ", " "))
+    found: dict[str, list[tuple[list[str], str, str]]] = {}
+    for heads, kind, text in zip(parts[::3], parts[1::3], parts[2::3]):
+        for head in heads.split(", "):
+            name, *keys = head.split()
+            found.setdefault(name, []).append((keys, kind, text))
+    return found
+
+
+def _rows(text: str) -> Iterator[tuple[str, list[str], str]]:
+    """Yields (module, names, value) of the rows of a section."""
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            names, _, value = line.partition(" |")
+            module, _, words = names.rpartition(":")
+            yield module, words.split(), _TEXT.sub(_text, value.strip())
+
+
+def _text(found: re.Match[str]) -> str:
+    return str(table("TEXTS")[found.group(1)])
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yields (module, name, value) of each name."""
+    for module, names, value in _rows(text):
+        yield from ((module, name, value) for name in names)
+
+
+def _leads(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yields (module, name, where it leads) of each name."""
+    for module, words, home in _pairs(text):
+        old, _, new = words.partition("=")
+        yield module, old, home + (new or old)
+
+
+def _flat(rows: Iterator[tuple[str, str, str]]) -> dict[str, str]:
+    return {(module + "." + name).lstrip("."): value for module, name, value in rows}
+
+
+def _of_each(rows: Iterator[tuple[str, str, str]]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for module, name, value in rows:
+        found.setdefault(module, {})[name] = value
+    return found
+
+
+_KINDS: dict[str, Callable[[str], Any]] = {
+    "names": lambda text: frozenset(_flat(_pairs(text))),
+    "texts": lambda text: _flat(_pairs(text)),
+    "texts of each": lambda text: _of_each(_pairs(text)),
+    "leads": lambda text: _flat(_leads(text)),
+    "leads of each": lambda text: _of_each(_leads(text)),
+    "members": lambda text: {(kind, name): value for kind, name, value in _pairs(text)},
+}
