@@ -15,8 +15,7 @@ The modules, from what a user names to what a replica runs:
 - `infeed`, `host_calls`: what the host sends to the replicas, and what they send back.
 - `user_functions`: calls of the user's model and input functions.
 
-To change: a name is a row of `tpudist/surfaces/estimator.py`, and stands in DROPINS of
-`tpudist/surfaces/names.txt`.
+To change: a name is a row of ROWS in `tpudist/surfaces/names.txt`, and stands in DROPINS there.
 """
 
 from __future__ import annotations

@@ -10,9 +10,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tpudist.surfaces import contrib as _contrib
-from tpudist.surfaces import estimator as _estimator
-from tpudist.surfaces import v2 as _v2
 from tpudist.surfaces.contrib_names import (
     Lead,
     Successor,
@@ -33,6 +30,7 @@ from tpudist.surfaces.gone import (
     private_names,
 )
 from tpudist.surfaces.rows import Row
+from tpudist.surfaces.rows import of as _of_era
 from tpudist.surfaces.tables import table
 
 __all__ = [
@@ -93,6 +91,7 @@ PARAMETERS: dict[str, str]
 PRIVATE_MEMBERS: dict[str, dict[str, str]]
 PRIVATE_MODULES: dict[str, str]
 RENAMED_TODAY: dict[str, str]
+ROWS: tuple[Row, ...]
 SECOND_GENERATION: frozenset[str]
 WRITTEN: dict[str, str]
 
@@ -100,21 +99,16 @@ WRITTEN: dict[str, str]
 def __getattr__(name: str) -> Any:
     if name not in __annotations__:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
-    found = globals()[name] = table(name)
+    found = globals()[name] = _rows() if name == "ROWS" else table(name)
     return found
+
+
+def _rows() -> tuple[Row, ...]:
+    return tuple(row for era in ERAS for row in _of_era(era, spelled(era)))
 
 
 #: The eras, oldest first.
 ERAS = ("contrib", "v2_0", "v2_2")
-
-ROWS = (
-    _contrib.ROWS
-    + _estimator.rows("contrib")
-    + _v2.V2_0
-    + _estimator.rows("v2_0")
-    + _v2.V2_2
-    + _estimator.rows("v2_2")
-)
 
 _CLASS = "TPUStrategy."
 
@@ -133,7 +127,7 @@ def rows_of(era: str) -> tuple[Row, ...]:
     """
     if era not in ERAS:
         raise KeyError(era)
-    return tuple(row for row in ROWS if row.era == era)
+    return tuple(_of_era(era, spelled(era)))
 
 
 def members(era: str, carried: bool = True) -> dict[str, Row]:

@@ -1,16 +1,14 @@
-"""The table of where each name of ``tf.contrib`` leads, for drop-ins, migrate and doctor.
+"""Finds where each name of ``tf.contrib`` leads, for drop-ins, migrate and doctor.
 
-`lead` reads the tables of ``names.txt``, without TensorFlow: what TensorFlow moved (`MOVED`) or has under
-another meaning or privately (`LEADS`), what tpudist wrote again (`WRITTEN`), and which packages
-carry a module on (`HOMES`; ``contrib_homes.txt`` lists their names, written by
-``compat/contrib_homes.py``). A name that none of them has, but 1.15 had, is a stand-in:
-``contrib_names.txt`` lists those, written by ``compat/contrib_names.py`` on 1.15.
+`lead` reads the tables of ``names.txt``, without TensorFlow: what TensorFlow moved (MOVED) or
+has under another meaning or privately (LEADS), what tpudist wrote again (WRITTEN), and which
+packages carry a module on (HOMES; CONTRIB_HOMES has their names). A name that none of them has,
+but 1.15 had (CONTRIB_NAMES), is a stand-in.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 from typing import NamedTuple
 
 from tpudist.surfaces.tables import table
@@ -18,12 +16,10 @@ from tpudist.surfaces.tables import table
 _PORTS = "tpudist.legacy.contrib_ports."
 
 
-@functools.lru_cache(maxsize=None)
 def contrib_modules() -> dict[str, frozenset[str]]:
     """{module of 1.15's contrib: its public names}, such as "contrib.opt"."""
-    with open(os.path.join(os.path.dirname(__file__), "contrib_names.txt")) as lines:
-        rows = [line.split() for line in lines if not line.startswith("#")]
-    return {row[0]: frozenset(row[1:]) for row in rows if row}
+    found: dict[str, frozenset[str]] = table("CONTRIB_NAMES")
+    return found
 
 
 def public_name(path: str) -> str:
@@ -120,15 +116,10 @@ def _inside_a_module(path: str) -> Lead:
     return Lead(NOWHERE, "")
 
 
-@functools.lru_cache(maxsize=None)
 def _rows() -> dict[str, dict[str, frozenset[str]]]:
     """{module of contrib: {what carries it on: names there}}, the largest first."""
-    with open(os.path.join(os.path.dirname(__file__), "contrib_homes.txt")) as lines:
-        rows = [line.split() for line in lines if not line.startswith("#")]
-    homes: dict[str, dict[str, frozenset[str]]] = {}
-    for module, home, *names in sorted(rows, key=len, reverse=True):
-        homes.setdefault(module, {})[home] = frozenset(names)
-    return homes
+    found: dict[str, dict[str, frozenset[str]]] = table("CONTRIB_HOMES")
+    return found
 
 
 def home_of(path: str) -> str:

@@ -7,7 +7,6 @@ have it, so that none costs anything on the releases that have it still.
 from __future__ import annotations
 
 import functools
-import os
 
 from tpudist.surfaces.contrib_names import lead, public_name
 from tpudist.surfaces.tables import table
@@ -91,19 +90,13 @@ def instead_of_gone(name: str) -> str:
 def private_names() -> dict[str, str]:
     """{dotted name: what to type} of names that are gone from modules that are still there.
 
-    Names are below ``tensorflow``, such as "python.framework.ops.Tensor". ``private_names.txt``
-    lists them; ``python -m compat.private_names`` writes it.
+    Names are below ``tensorflow``, such as "python.framework.ops.Tensor".
     """
-    words = {}
-    with open(os.path.join(os.path.dirname(__file__), "private_names.txt")) as lines:
-        rows = [line.split() for line in lines if not line.startswith("#")]
-    for module, *names in rows:
-        for name, _, instead in (each.partition("=") for each in names):
-            words[module + "." + name] = _words(module, name, instead)
-    return words
+    return {name: _words(name, instead) for name, instead in table("PRIVATE_NAMES").items()}
 
 
-def _words(module: str, name: str, instead: str) -> str:
+def _words(dotted: str, instead: str) -> str:
+    module, _, name = dotted.rpartition(".")
     if instead.startswith("tensorflow."):
         instead += "." + name
     home, _, today = table("PRIVATE_MEMBERS").get(module, {}).get(name, "").partition(":")

@@ -26,13 +26,18 @@ def table(name: str) -> Any:
       KeyError: the file has no such table.
     """
     whole: dict[str, Any] = {}
-    for keys, kind, text in _sections()[name]:
+    for keys, kind, text in sections(name):
         found = _KINDS[kind](text)
         if not keys:
             return found
         for key in keys:
             whole.setdefault(key, {}).update(found)
     return whole
+
+
+def sections(name: str) -> list[tuple[list[str], str, str]]:
+    """(keys, kind, text) of each section of a table."""
+    return _sections()[name]
 
 
 @functools.lru_cache(maxsize=None)
@@ -48,7 +53,7 @@ def _sections() -> dict[str, list[tuple[list[str], str, str]]]:
     return found
 
 
-def _rows(text: str) -> Iterator[tuple[str, list[str], str]]:
+def rows(text: str) -> Iterator[tuple[str, list[str], str]]:
     """Yields (module, names, value) of the rows of a section."""
     for line in text.splitlines():
         if line and not line.startswith("#"):
@@ -63,7 +68,7 @@ def _text(found: re.Match[str]) -> str:
 
 def _pairs(text: str) -> Iterator[tuple[str, str, str]]:
     """Yields (module, name, value) of each name."""
-    for module, names, value in _rows(text):
+    for module, names, value in rows(text):
         yield from ((module, name, value) for name in names)
 
 
@@ -85,11 +90,20 @@ def _of_each(rows: Iterator[tuple[str, str, str]]) -> dict[str, dict[str, str]]:
     return found
 
 
+def _homes(text: str) -> dict[str, dict[str, frozenset[str]]]:
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    for module, names, home in sorted(rows(text), key=lambda row: len(row[1]), reverse=True):
+        found.setdefault(module, {})[home] = frozenset(names)
+    return found
+
+
 _KINDS: dict[str, Callable[[str], Any]] = {
     "names": lambda text: frozenset(_flat(_pairs(text))),
+    "names of each": lambda text: {row[0]: frozenset(row[1]) for row in rows(text)},
     "texts": lambda text: _flat(_pairs(text)),
     "texts of each": lambda text: _of_each(_pairs(text)),
     "leads": lambda text: _flat(_leads(text)),
     "leads of each": lambda text: _of_each(_leads(text)),
+    "homes": _homes,
     "members": lambda text: {(kind, name): value for kind, name, value in _pairs(text)},
 }
