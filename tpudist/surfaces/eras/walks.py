@@ -93,14 +93,6 @@ def parents(nodes: Nodes) -> dict[Any, Any]:
     return found
 
 
-def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:
-    """(module, level, [(name, as)]) of an import statement; module is None without ``from``."""
-    names = [(alias.name, alias.asname) for alias in node.names]
-    if isinstance(node, ast.Import):
-        return None, 0, names
-    return node.module or "", node.level, names
-
-
 def owner_of_members(node: Any) -> Any:
     """What ``vars(x)`` and ``x.__dict__`` are of; None of anything else.
 
@@ -123,15 +115,6 @@ def text(node: Any) -> str | None:
 def last_word(node: Any) -> str:
     """The last identifier of ``a.b.c``, "" of anything else."""
     return getattr(node, "attr", None) or getattr(node, "id", None) or ""
-
-
-def written(node: Any) -> str:
-    """ "a.b.c" of a Name or Attribute; ".b.c" if it begins with anything else."""
-    words = []
-    while isinstance(node, ast.Attribute):
-        words.append(node.attr)
-        node = node.value
-    return ".".join([getattr(node, "id", "")] + words[::-1])
 
 
 def index_of(node: Any) -> Any:

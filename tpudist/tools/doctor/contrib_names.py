@@ -13,7 +13,7 @@ from typing import Iterator, NamedTuple, Sequence
 
 from tpudist import surfaces
 from tpudist.errors import ArgumentError
-from tpudist.surfaces.eras import evidence
+from tpudist.surfaces.eras import evidence, walks
 
 
 class Use(NamedTuple):
@@ -63,7 +63,7 @@ def _of_file(path: str) -> Iterator[Use]:
             "tpudist doctor with the files that are",
         ) from error
     seen = set()
-    for name, line in evidence.names_below_tensorflow(tree):
+    for name, line in evidence.uses(walks.nodes(tree), path).names:
         if name.startswith("contrib.") and (name, line) not in seen:
             seen.add((name, line))
             yield use(path, line, name)
