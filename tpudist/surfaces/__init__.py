@@ -21,6 +21,7 @@ from tpudist.surfaces.contrib_names import (
 )
 from tpudist.surfaces.gone import (
     gone_module,
+    gone_names,
     gone_prefix,
     gone_text,
     gone_today,
@@ -43,6 +44,7 @@ __all__ = [
     "era_named",
     "first_modules",
     "gone_module",
+    "gone_names",
     "gone_prefix",
     "gone_text",
     "gone_today",

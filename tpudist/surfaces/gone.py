@@ -68,22 +68,25 @@ def gone_today(name: str) -> str | None:
       name: dotted name below ``tf``, such as "keras.layers.CuDNNLSTM".
 
     Returns:
-      The longest such key of GONE_TODAY, GONE or private_names(), names of contrib apart; None
-      if the newest TensorFlow has it, or has it under another name.
+      The longest such key of `gone_names`, names of contrib apart; None if the newest TensorFlow
+      has it, or has it under another name.
     """
-    if name.partition(".")[0] == "contrib":
-        return None
-    for above in _above(name):
-        if above in table("RENAMED_TODAY"):
-            return None
-        if above in table("GONE_TODAY") or above in table("GONE") or above in private_names():
-            return above
-    return None
+    known = (
+        each for each in _above(name) if each in table("RENAMED_TODAY") or each in gone_names()
+    )
+    found = next(known, None)
+    return None if found in table("RENAMED_TODAY") else found
 
 
 def instead_of_gone(name: str) -> str:
     """What to type instead of a name that :func:`gone_today` returned."""
-    return table("GONE_TODAY").get(name) or table("GONE").get(name) or private_names()[name]
+    return gone_names()[name]
+
+
+@functools.lru_cache(maxsize=None)
+def gone_names() -> dict[str, str]:
+    """{dotted name: what to type} of names that the newest TensorFlow has not, below no contrib."""
+    return {**table("GONE_TODAY"), **private_names()}
 
 
 @functools.lru_cache(maxsize=None)

@@ -28,10 +28,10 @@ def table(name: str) -> Any:
     whole: dict[str, Any] = {}
     for keys, kind, text in sections(name):
         found = _KINDS[kind](text)
-        if not keys:
+        if isinstance(found, frozenset):
             return found
-        for key in keys:
-            whole.setdefault(key, {}).update(found)
+        for part in [whole.setdefault(key, {}) for key in keys] or [whole]:
+            part.update(found)
     return whole
 
 
