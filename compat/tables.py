@@ -9,17 +9,18 @@ from typing import Iterable
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "tpudist/surfaces/names.txt"
 
 
-def write(name: str, rows: Iterable[str]) -> None:
-    """Replaces the rows of a table, whose head and comments stay.
+def write(name: str, rows: Iterable[str], comments: Iterable[str] = ()) -> None:
+    """Replaces the rows of a table, whose head stays.
 
     Args:
       name: the table, such as "FIRST_GENERATION".
       rows: lines without an end.
+      comments: those that come first; by default the comments that are there.
     """
     before, head, text = PAGE.read_text("utf-8").partition("\n[%s: " % name)
     section, bar, after = text.partition("\n\n[")
     kept = [line for line in section.split("\n") if line.startswith("#")]
-    lines = [section.partition("\n")[0], *kept, *map(_wrapped, rows)]
+    lines = [section.partition("\n")[0], *(list(comments) or kept), *map(_wrapped, rows)]
     PAGE.write_text(before + head + "\n".join(lines) + (bar + after or "\n"), "utf-8")
 
 
