@@ -26,7 +26,6 @@ from tpudist.surfaces.gone import (
     gone_text,
     gone_today,
     instead_in_a_dropin,
-    instead_of_gone,
     instead_of_module,
     private_names,
 )
@@ -49,7 +48,6 @@ __all__ = [
     "gone_text",
     "gone_today",
     "instead_in_a_dropin",
-    "instead_of_gone",
     "instead_of_module",
     "keras_names",
     "lead",

@@ -78,11 +78,6 @@ def gone_today(name: str) -> str | None:
     return None if found in table("RENAMED_TODAY") else found
 
 
-def instead_of_gone(name: str) -> str:
-    """What to type instead of a name that :func:`gone_today` returned."""
-    return gone_names()[name]
-
-
 @functools.lru_cache(maxsize=None)
 def gone_names() -> dict[str, str]:
     """{dotted name: what to type} of names that the newest TensorFlow has not, below no contrib."""

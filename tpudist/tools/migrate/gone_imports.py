@@ -75,7 +75,7 @@ def _gone_today(plan: Plan, full: str) -> tuple[str, str]:
     if below.partition(".")[0] == "contrib" or name in surfaces.KEPT_IN_V1 and is_v1(plan, full):
         return "", ""
     if name is not None:
-        return "not in every TensorFlow of today", surfaces.instead_of_gone(name)
+        return "not in every TensorFlow of today", surfaces.gone_names()[name]
     if full.startswith("tensorflow.") and surfaces.gone_module(below):
         return "not in every TensorFlow of today", surfaces.instead_of_module(below)
     if era_names.is_below(below, (OWN_KERAS,)):

@@ -32,7 +32,7 @@ def gone_names(use: Use) -> None:
     """Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
     is_kept = use.name in surfaces.KEPT_IN_V1 and is_v1(use)
     if not _is_inner(use) and not is_kept:
-        use.leave("not in every TensorFlow of today", surfaces.instead_of_gone(use.name))
+        use.leave("not in every TensorFlow of today", surfaces.gone_names()[use.name])
 
 
 @rule("gone-by-2-2", "2.2", _RELEASES + "v2.2.0", [("tf", name) for name in surfaces.GONE_BY_2_2])
