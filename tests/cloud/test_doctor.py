@@ -10,7 +10,7 @@ from tpudist import cli
 from tpudist.tfcompat import versions
 from tpudist.tools.doctor import environment, look
 
-pytest.importorskip("googleapiclient", reason='pip install ".[test]" brings it')
+pytest.importorskip("googleapiclient", reason='pip install ".[test-cloud]" brings it')
 
 HERE = ".".join(map(str, versions.TF.release[:2]))
 LOOK_AT = environment.look_at

@@ -10,7 +10,7 @@ import pytest
 from tests.cloud import server
 from tests.cloud.server import CUT, GARBAGE, SLOW, node
 
-pytest.importorskip("googleapiclient", reason='pip install ".[test]" brings it')
+pytest.importorskip("googleapiclient", reason='pip install ".[test-cloud]" brings it')
 
 PLACE = {"zone": server.ZONE, "project": server.PROJECT}
 

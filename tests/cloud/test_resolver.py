@@ -9,7 +9,7 @@ from tpudist.core.system import cluster, named_tpus
 from tpudist.errors import TPUAccessError, TpudistError, TPUNameError, TPUStateError
 from tpudist.tfcompat import tpu, versions
 
-pytest.importorskip("googleapiclient", reason='pip install ".[test]" brings it')
+pytest.importorskip("googleapiclient", reason='pip install ".[test-cloud]" brings it')
 
 HERE = ".".join(map(str, versions.TF.release[:2]))
 

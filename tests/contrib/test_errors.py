@@ -6,6 +6,7 @@ import tensorflow as tf
 from tests.contrib.harness import numbers, strategy_of, tf1
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import VariableAggregation, get_tower_context
+from tpudist.contrib.tpu import CrossShardOptimizer
 from tpudist.errors import ArgumentTypeError, ContextError, TpudistError
 
 SUM = VariableAggregation.SUM
@@ -54,6 +55,14 @@ def test_in_a_tower(graph, name):
     assert (
         "Method requires being in cross-tower context, use get_tower_context().merge_call()"
     ) in str(caught.value)
+
+
+def test_gradients_of_a_sharded_optimizer_in_cross_tower_context(graph):
+    optimizer = CrossShardOptimizer(tf1.train.GradientDescentOptimizer(0.1))
+    with strategy_of(2).scope():
+        v = tf1.get_variable("v", initializer=1.0)
+        with pytest.raises(ContextError, match="outside of its replica functions"):
+            optimizer.minimize(tf.constant(1.0), var_list=[v])
 
 
 def test_reduce_of_1_14_in_a_tower(mode):

@@ -30,8 +30,8 @@ def test_there_is_one_for_each_era():
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_prints_what_it_shows(path, monkeypatch):
     pytest.importorskip("tensorflow", minversion="2.21", reason="kernels are of newer Pythons")
-    pytest.importorskip("ipykernel", reason="it is the kernel")
-    nbclient = pytest.importorskip("nbclient", reason="it runs the cells")
+    pytest.importorskip("ipykernel", reason='pip install ".[test-notebooks]" brings it')
+    nbclient = pytest.importorskip("nbclient", reason='pip install ".[test-notebooks]" brings it')
     nbformat = pytest.importorskip("nbformat")
     monkeypatch.setenv(
         "PYTHONPATH", os.pathsep.join([ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])

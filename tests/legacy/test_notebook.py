@@ -32,8 +32,8 @@ _KERAS_3 = re.compile(r"^keras: .* is Keras 3 here.*\n", re.M)
 def notebook(tmp_path_factory):
     """A kernel in an empty folder; gives `outputs` and `completed`."""
     pytest.importorskip("tensorflow", minversion="2.2", reason="cells are of three eras in turn")
-    pytest.importorskip("ipykernel", reason="it is the kernel")
-    nbclient = pytest.importorskip("nbclient", reason="it runs the cells")
+    pytest.importorskip("ipykernel", reason='pip install ".[test-notebooks]" brings it')
+    nbclient = pytest.importorskip("nbclient", reason='pip install ".[test-notebooks]" brings it')
     nbformat = pytest.importorskip("nbformat")
     folder = tmp_path_factory.mktemp("notebook")
     (folder / "helper.py").write_text("import tensorflow as tf\nnames = dir(tf)\n")

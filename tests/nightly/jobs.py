@@ -64,4 +64,4 @@ def on_release(job, release):
     if release == NEWEST:
         return [sys.executable] + job.command[1:]
     matrix = [sys.executable, "-m", "tpudist", "matrix", "--releases", release]
-    return matrix + ["--project", ".[test]", "--"] + job.command
+    return matrix + ["--project", ".[test,test-cloud]", "--"] + job.command

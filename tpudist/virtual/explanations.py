@@ -100,7 +100,6 @@ class Explanation:
       segment: the `Record` of the one that is being batched.
       meetings: the `step_parts.Meeting` behind each segment but the last.
       refused: the causes why a TPU would refuse it (``tpu_check.causes.Cause``).
-      memory: the ``tpu_check.memory.Memory`` that a core would need, None if it is not known.
       padded: lines on features of matrix products, which a TPU pads.
       reason: why no op is batched, or None.
       traced: number of ops of the trace.
@@ -116,7 +115,6 @@ class Explanation:
         self.segment = Record()
         self.meetings: list[step_parts.Meeting] = []
         self.refused: list[Any] = []
-        self.memory: Any = None
         self.padded: list[str] = []
         self.reason: str | None = None
         self.traced = self.built = 0
@@ -144,8 +142,7 @@ class Explanation:
 
     def hints(self) -> list[str]:
         """Lines of text on what a TPU would make of it."""
-        lines = [str(self.memory)] if self.memory else []
-        lines += [
+        lines = [
             "a batch of %d on each core: a TPU pads it to %d, which cost it the same"
             % (size, size + -size % step_parts.ROWS)
             for size in sorted(self.batches)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 import tensorflow as tf
 
 from tpudist.core.backends import strategies
-from tpudist.errors import ArgumentError
+from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, graphs, tpu
 from tpudist.virtual.trace import function_graphs
 
@@ -41,7 +41,18 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
 
         Returns:
           A list of (gradient, variable) pairs.
+
+        Raises:
+          ContextError: (a RuntimeError) outside of a replica function.
         """
+        if tf.distribute.in_cross_replica_context():
+            raise ContextError(
+                "CrossShardOptimizer was asked for gradients in a strategy's scope, outside of "
+                "its replica functions",
+                "there is no replica here whose share of the loss they could be of",
+                "call minimize() in the function given to call_for_each_tower, "
+                "run_steps_on_dataset or run",
+            )
         context = strategies.virtual_replica()
         if context is None:
             return super().compute_gradients(loss, var_list, **kwargs)

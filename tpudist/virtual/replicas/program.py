@@ -52,7 +52,6 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
             program.number_random_ops()
             explanation.note_arguments(placeholder for placeholder, _ in program.arguments)
             explanation.refused = telling.check_program(program, results)
-            explanation.memory = telling.check_memory(program, results)
             results = segment_calls.build_calls(program, results)
             explanation.finish(program.graph, program.merges)
             program.forget_lines()

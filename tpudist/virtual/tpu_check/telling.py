@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 from tpudist import machine
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tfcompat import distributed, nests
-from tpudist.virtual import explanations, step_parts
-from tpudist.virtual.tpu_check import causes, memory, pipelines
+from tpudist.virtual.tpu_check import causes, pipelines
 
 if TYPE_CHECKING:
-    from tpudist.surfaces.slices import Slice
     from tpudist.tfcompat.annotations import Extended, Operation
     from tpudist.virtual.annotations import Program
 
@@ -21,9 +19,6 @@ _MODES = ("warn", "error", "off")
 
 #: What was found in this process, each once, in order.
 _told: dict[causes.Cause, None] = {}
-
-#: The lines on memory that were told.
-_told_memory: set[str] = set()
 
 
 def tpu_refusals() -> list[causes.Cause]:
@@ -53,46 +48,6 @@ def check_program(program: Program, results: Any) -> list[causes.Cause]:
       CompileError: (a RuntimeError) there is something, and TPUDIST_TPU_CHECK is "error".
     """
     return [] if _mode() == "off" else _tell(lambda: _causes_of_program(program, results))
-
-
-def check_memory(program: Program, results: Any) -> memory.Memory | None:
-    """Warns if a replica of a step needs more memory (HBM) than its core has.
-
-    How much a core has, the name of the slice says (``virtual:v5e-8``). What is needed is an
-    estimate, and no cause of :func:`check_program`: it ends no program.
-
-    Args:
-      program, results: as for :func:`check_program`.
-
-    Returns:
-      The `Memory`; None if the check is off, or if the TPU's name is no slice's while nothing
-      is explained.
-    """
-    slice_ = program.extended.system.slice
-    if _mode() == "off" or not (slice_ or explanations.are_recorded()):
-        return None
-    try:
-        found = memory.estimate(program, _tensors(_needed(program, results), program.graph))
-        cores = program.extended.placement.logical_devices
-        if slice_ and found.total > slice_.about.hbm * cores:
-            name = explanations.name_of(program.explanation.name, program.graph.get_operations())
-            _say_too_large(name, found, slice_, cores)
-    except Exception:  # of whatever kind: the estimate may not stop a program
-        if os.environ.get(machine.STRICT_BATCHING) == "1":
-            raise
-        return None
-    return found
-
-
-def _say_too_large(name: str, found: memory.Memory, slice_: Slice, cores: int) -> None:
-    line = "%s: %s; its core%s of %s ha%s %s; a smaller batch, or bfloat16; %s" % (
-        *(name, found, "s" * (cores > 1), slice_.name, "ve" if cores > 1 else "s"),
-        step_parts.size(slice_.about.hbm * cores),
-        "tpudist run --compile %s says what the compiler needs" % slice_.name,
-    )
-    if line not in _told_memory:
-        _told_memory.add(line)
-        print(line, file=sys.stderr)
 
 
 def check_ops(ops: Sequence[Operation], results: Any) -> list[causes.Cause]:
