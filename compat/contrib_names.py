@@ -72,7 +72,7 @@ def main():
     found = {name: [] for name in deep(os.path.dirname(contrib.__file__))}
     found = {name: [] for name in found if name.split(".")[1:2] not in [[n] for n in _LEFT_OUT]}
     found.update(public(contrib))
-    rows = (" ".join([name + ":"] + names) for name, names in sorted(found.items()))
+    rows = (" ".join([name + ":"] + sorted(names)) for name, names in sorted(found.items()))
     tables.write("CONTRIB_NAMES", rows)
 
 
