@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import warnings
 from typing import Any, Dict, Iterator, List, Tuple
 
 #: Fields that hold no nodes, or none that anybody asks for.
@@ -58,6 +59,13 @@ class Nodes(Dict[type, List[Any]]):
             self._words.update(node.id for node in self.of(ast.Name))
             self._words.update(node.attr for node in self.of(ast.Attribute))
         return self._words
+
+
+def parse(source: str | bytes) -> ast.Module:
+    """The syntax tree of a source, without the warnings of ``ast.parse``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
 
 
 def nodes(tree: ast.AST) -> Nodes:

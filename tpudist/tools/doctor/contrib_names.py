@@ -6,9 +6,7 @@ codemod. Files are read, never run.
 
 from __future__ import annotations
 
-import ast
 import os
-import warnings
 from typing import Iterator, NamedTuple, Sequence
 
 from tpudist import surfaces
@@ -53,9 +51,8 @@ def _files(path: str) -> Iterator[str]:
 
 def _of_file(path: str) -> Iterator[Use]:
     try:
-        with open(path, "rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(file.read())
+        with open(path, "rb") as file:
+            tree = walks.parse(file.read())
     except (SyntaxError, ValueError) as error:
         raise ArgumentError(
             "%s: %s" % (path, error),
