@@ -19,7 +19,7 @@ __version__ = "1.0.0"
 #: {name: module that has it}: what is loaded when it is first asked for.
 _FUNCTIONS = {
     "compile_step": "tpudist.tools.compile.step",
-    "tpu_refusals": "tpudist.virtual.tpu_check.telling",
+    "tpu_refusals": "tpudist.virtual.tpu_check.reports",
     "load_ipython_extension": "tpudist.legacy.notebook",
     "unload_ipython_extension": "tpudist.legacy.notebook",
 }

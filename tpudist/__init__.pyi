@@ -24,6 +24,6 @@ from tpudist import virtual as virtual
 from tpudist.legacy.notebook import load_ipython_extension as load_ipython_extension
 from tpudist.legacy.notebook import unload_ipython_extension as unload_ipython_extension
 from tpudist.tools.compile.step import compile_step as compile_step
-from tpudist.virtual.tpu_check.telling import tpu_refusals as tpu_refusals
+from tpudist.virtual.tpu_check.reports import tpu_refusals as tpu_refusals
 
 __version__: str

@@ -16,10 +16,10 @@ tf1 = tf.compat.v1
 @pytest.fixture
 def lines(monkeypatch, capfd):
     """A function that returns what was told since the test began, a list of lines."""
-    from tpudist.virtual.tpu_check import telling
+    from tpudist.virtual.tpu_check import reports
 
     monkeypatch.setenv(machine.TPU_CHECK, "warn")
-    monkeypatch.setattr(telling, "_told", {})
+    monkeypatch.setattr(reports, "_reported", {})
 
     def told():
         found = [str(cause) for cause in tpudist.tpu_refusals()]

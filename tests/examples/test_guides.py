@@ -76,3 +76,20 @@ def test_commands_print_what_a_guide_says(guide, tmp_path):
             output = done.stdout.replace(str(tmp_path) + os.sep, "")
             missing = printed_in_order(lines, output)
             assert missing is None, "%s\nprinted no %r:\n%s" % (command, missing, output)
+
+
+def test_the_reading_order_says_how_long_each_part_is():
+    text = pathlib.Path(ROOT, "examples", "guides", "how_it_works.md").read_text("utf-8")
+    (whole,) = re.findall(r"What a program meets is ([\d,]+) lines", text)
+    rows = re.findall(r"^\| (`tpudist/.*?) \| (\d+) \|", text, re.M)
+    for places, said in rows:
+        counted = sum(map(_lines, re.findall("`(.*?)`", places)))
+        assert abs(counted - int(said)) <= 0.05 * counted, places
+    assert sum(int(said) for _, said in rows) == pytest.approx(int(whole.replace(",", "")), abs=50)
+
+
+def _lines(place):
+    """Lines of a file, or of all Python files of a folder."""
+    path = pathlib.Path(ROOT, place)
+    files = path.rglob("*.py") if path.is_dir() else [path]
+    return sum(len(file.read_text("utf-8").splitlines()) for file in files)

@@ -64,7 +64,7 @@ def answered(
 
 
 def healthy(fetch: Fetch, asked: failures.Asked, waits: bool = True) -> nodes.Node:
-    """The TPU, once it can be used; a line on standard error tells what is waited for.
+    """The TPU, once it can be used; a line on standard error says what is waited for.
 
     Args:
       fetch, asked: as for :func:`look`.
@@ -117,7 +117,7 @@ _WITHOUT = ("no_grpc_proxy", "no_proxy")
 
 
 def reach(place: str, addresses: Sequence[str], limit: float) -> None:
-    """Waits until the servers of all hosts answer; a line tells what is waited for.
+    """Waits until the servers of all hosts answer; a line says what is waited for.
 
     Args:
       place: the TPU, as errors have it.

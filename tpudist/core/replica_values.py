@@ -162,7 +162,7 @@ def replica_ids(strategy: Strategy) -> Any:
 
 
 class ValueContext:
-    """Tells a value function which replica it makes a value for.
+    """Says to a value function which replica it makes a value for.
 
     Args:
       replica_id_in_sync_group: 0 to `num_replicas_in_sync` - 1.

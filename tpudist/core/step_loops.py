@@ -67,7 +67,7 @@ def run(
 
 @contextlib.contextmanager
 def _built(extended: Extended) -> Iterator[Any]:
-    """Context manager: tells `extended` that only a loop of steps calls what is built inside."""
+    """Context manager: marks for `extended` what only a loop of steps calls."""
     before, extended.builds_steps = extended.builds_steps, not tf.executing_eagerly()
     try:
         yield

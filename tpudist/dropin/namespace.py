@@ -234,7 +234,7 @@ def _gone(space: Namespace, path: str, name: str, cause: AttributeError | None) 
 
 
 def _is_gone(value: Any) -> bool:
-    """Whether an object stands for what nobody has: a program that asks is told so."""
+    """Whether an object stands for a name that nobody has, and raises when it is used."""
     if not isinstance(value, Namespace):
         return isinstance(value, stand_ins.StandIn)
     path = value._tpudist_path

@@ -199,7 +199,7 @@ def moments_of_era() -> Iterator[Any]:
 
 @contextlib.contextmanager
 def units_of_era() -> Iterator[Any]:
-    """Context manager: a layer ``Dense`` may be told its units after it was made with -1.
+    """Context manager: a layer ``Dense`` that was made with -1 units takes their number later.
 
     SimCLR's layer of a projection does so when it is built. Keras refuses it since 2.6.
     """
@@ -226,7 +226,7 @@ def units_of_era() -> Iterator[Any]:
 
 
 class _Gone:
-    """A member that Keras has no more: whoever asks for it is told what to type.
+    """A member that Keras has no more: an error says what to type.
 
     An object may be given an attribute of that name.
     """

@@ -1,4 +1,4 @@
-"""Writes what ``tpudist run --explain`` tells as JSON, and as a page with a picture of each step.
+"""Writes the report of ``tpudist run --explain`` as JSON, and as a page with a picture of a step.
 
 The picture goes from the top to the bottom: a bar for each segment of the step, between two
 places where the replicas meet, and a line of text for each of those.

@@ -75,7 +75,7 @@ def private_module(dotted: str) -> Any:
 
 
 def step_hook_of_loops(hook: Any, steps: Any) -> Any:
-    """Tells a hook that counts steps how many of them one Session run takes."""
+    """Sets how many steps one Session run takes, in a hook that counts steps."""
     hook._set_steps_per_run(steps)
     return hook
 

@@ -108,7 +108,7 @@ class LocatedGraph(functions.FuncGraph):
             return op
 
         def _snapshot_device_function_stack_metadata(self) -> list[Any]:
-            """See the base class: for messages that would tell lines of tpudist alone."""
+            """See the base class: for messages that would name lines of tpudist alone."""
             return []
 
         def _name_of_op(self, name: str) -> Any:

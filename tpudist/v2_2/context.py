@@ -9,7 +9,7 @@ from tpudist.core import replica_values
 
 
 class ValueContext(replica_values.ValueContext):
-    """What `value_fn` is told about the replica it makes a value for.
+    """Which replica `value_fn` makes a value for.
 
     Reference: tf.distribute.experimental.ValueContext, r2.2. The page's
     examples read both `replica_id_in_sync_group` and `replica_id`.

@@ -17,10 +17,10 @@ def strategy():
 @pytest.fixture
 def lines(monkeypatch, capfd):
     """A function that returns what was told since the test began, a list of lines."""
-    from tpudist.virtual.tpu_check import telling
+    from tpudist.virtual.tpu_check import reports
 
     monkeypatch.setenv(machine.TPU_CHECK, "warn")
-    monkeypatch.setattr(telling, "_told", {})
+    monkeypatch.setattr(reports, "_reported", {})
 
     told = []
 

@@ -136,7 +136,7 @@ def _completed(dataset: Any, given: Any, count: int) -> Any:
 
 
 def _rows(leaves: Any, limit: int) -> Any:
-    """The first rows of tensors, of a number that their shapes do not tell; -1 is all of them."""
+    """The first rows of tensors, of a number that their shapes do not have; -1 is all of them."""
 
     def some(tensor: Any) -> Any:
         rows = tf.shape(tensor)[0] if limit < 0 else limit

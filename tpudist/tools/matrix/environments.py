@@ -291,7 +291,7 @@ def find_uv() -> str:
 
 
 def interpreter(version: str) -> str:
-    """What uv is told to use as CPython `version`.
+    """What uv takes as CPython `version`.
 
     It is a path from pyenv, whose own ``pythonX.Y`` commands work for selected versions only;
     else the version: uv looks for it on PATH, and downloads it if it is 3.8 or newer.

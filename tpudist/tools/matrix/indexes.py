@@ -51,7 +51,7 @@ def given_to_uv(project: str, environ: Mapping[str, str] | None = None) -> dict[
 
 
 def _has_settings(project: str, environ: Mapping[str, str]) -> bool:
-    """Whether a file tells uv about indexes (https://docs.astral.sh/uv/concepts/configuration-files/)."""
+    """Whether a file names indexes to uv (https://docs.astral.sh/uv/concepts/configuration-files/)."""
     home = environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     user = environ.get("APPDATA", home) if os.name == "nt" else home
     folders = [project, os.path.join(user, "uv"), "/etc/uv"]

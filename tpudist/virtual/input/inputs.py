@@ -11,7 +11,7 @@ from tensorflow.python.distribute import values
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import nests, values_by_device, versions
 from tpudist.virtual.input import host_iterators
-from tpudist.virtual.tpu_check import telling
+from tpudist.virtual.tpu_check import reports
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended
@@ -84,7 +84,7 @@ def workers(extended: Extended, options: Any = None) -> Any:
 def distribute(make: Fn, extended: Extended, dataset: Any, *options: Any) -> Any:
     """The distributed dataset to use in place of TensorFlow's, ``make(dataset, *options)``."""
     _check_fetched(dataset, *options)
-    telling.check_pipeline(extended, dataset)
+    reports.check_pipeline(extended, dataset)
     if versions.LOOPS_ASK_THE_ITERATOR and global_batches.fits(extended, dataset, *options):
         return global_batches.distribute(extended, dataset)
     return _distributed(extended, make(dataset, *options))
@@ -98,12 +98,12 @@ def distribute_from_function(make: Fn, extended: Extended, dataset_fn: Fn, *opti
 
 
 def checked(extended: Extended, dataset_fn: Fn) -> Fn:
-    """Wraps `dataset_fn`: it tells what the hosts of a slice could not do of its dataset."""
+    """Wraps `dataset_fn`: it reports what the hosts of a slice could not do of its dataset."""
 
     @functools.wraps(dataset_fn)
     def made(*context: Any) -> Any:
         dataset = dataset_fn(*context)
-        telling.check_pipeline(extended, dataset)
+        reports.check_pipeline(extended, dataset)
         return dataset
 
     return made

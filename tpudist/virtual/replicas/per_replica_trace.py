@@ -15,7 +15,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, graphs, nests, values_by_device, versions
 from tpudist.virtual import keras_loops
 from tpudist.virtual.replicas import merge
-from tpudist.virtual.tpu_check import telling
+from tpudist.virtual.tpu_check import reports
 from tpudist.virtual.trace import arguments, collectives, dependencies
 from tpudist.virtual.variables import splits
 
@@ -58,7 +58,7 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
         results = values_by_device.of(extended, results)
         if not tf.executing_eagerly():
             splits.split_written(extended.replicas.others())
-            explanation.refused = telling.check_ops(extended.replicas.ops(), results)
+            explanation.refused = reports.check_ops(extended.replicas.ops(), results)
         if extended.runs_as_session:
             graph = tf.compat.v1.get_default_graph()
             dependencies.prune_ops(graph, extended.replicas.ops(), results)

@@ -20,7 +20,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, graphs, nests, random_seeds, versions
 from tpudist.virtual import explanations
 from tpudist.virtual.replicas import merge, segment_calls, uniformity
-from tpudist.virtual.tpu_check import telling
+from tpudist.virtual.tpu_check import reports
 from tpudist.virtual.trace import arguments, dependencies, effects, function_graphs
 from tpudist.virtual.variables import splits, storage, stored_once
 
@@ -51,7 +51,7 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
         if not program.is_outdated():
             program.number_random_ops()
             explanation.note_arguments(placeholder for placeholder, _ in program.arguments)
-            explanation.refused = telling.check_program(program, results)
+            explanation.refused = reports.check_program(program, results)
             results = segment_calls.build_calls(program, results)
             explanation.finish(program.graph, program.merges)
             program.forget_lines()

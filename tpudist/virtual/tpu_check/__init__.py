@@ -1,11 +1,11 @@
-"""Tells what a TPU would refuse of a replica function, when the virtual TPU traces it.
+"""Reports what a TPU would refuse of a replica function, when the virtual TPU traces it.
 
 Each trace is looked at once (:mod:`causes`), with a recorded table of what TPUs take
 (:mod:`table`): no TPU, no compiler and no network is asked. So is each input pipeline of a slice of
 several hosts (:mod:`pipelines`). Each cause is one line on stderr, once in a process
-(:mod:`telling`). ``TPUDIST_TPU_CHECK`` is ``warn`` (the default), ``error``, which ends the
+(:mod:`reports`). ``TPUDIST_TPU_CHECK`` is ``warn`` (the default), ``error``, which ends the
 program there, or ``off``.
 
-A false alarm is worse than silence: what the table does not have is not told. To change: what
+A false alarm is worse than silence: what the table does not have is not reported. To change: what
 TPUs take is written anew by ``python -m compat.tpu_ops``; what to type instead is in :mod:`table`.
 """

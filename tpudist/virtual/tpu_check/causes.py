@@ -1,6 +1,6 @@
 """Finds what a TPU would refuse of a traced replica function.
 
-Nothing is told of what native TPUs do not run on the TPU:
+Nothing is reported of what native TPUs do not run on the TPU:
 
 * ops that nothing needs: no result, and no op with an effect. They are pruned.
 * what is built in ``tpu.outside_compilation``: the host runs it

@@ -2,7 +2,7 @@
 
 A slice of several hosts runs the pipeline on each of them. They have neither the program's Python
 nor its disk; only with one host can both be the machine that the program runs on, and nothing is
-told.
+reported.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ StatelessTruncatedNormalV2 TruncatedNormal""".split()
 
 
 def output_sizes(op: Operation, inputs: Any) -> Any:
-    """The `Sizes` of the output of `op`, if its inputs tell; else None."""
+    """The `Sizes` of the output of `op`, if its inputs have them; else None."""
     numbers = entries(inputs[0]) if op.type in _SHAPE_FROM_INPUT else None
     return numbers[0] if numbers and isinstance(numbers[0], Sizes) else None
 

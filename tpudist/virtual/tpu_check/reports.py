@@ -1,4 +1,4 @@
-"""Tells the causes that :mod:`causes` finds: on stderr, as an error, or as a list."""
+"""Reports the causes that :mod:`causes` finds: on stderr, as an error, or as a list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MODES = ("warn", "error", "off")
 
 #: What was found in this process, each once, in order.
-_told: dict[causes.Cause, None] = {}
+_reported: dict[causes.Cause, None] = {}
 
 
 def tpu_refusals() -> list[causes.Cause]:
@@ -31,27 +31,27 @@ def tpu_refusals() -> list[causes.Cause]:
       ("file:line"), ``op_types`` (a tuple of str), ``why`` and ``instead``; `str` of it is a line.
       It is empty if TPUDIST_TPU_CHECK is "off".
     """
-    return list(_told)
+    return list(_reported)
 
 
 def check_program(program: Program, results: Any) -> list[causes.Cause]:
-    """Tells what a TPU would refuse of a traced program.
+    """Reports what a TPU would refuse of a traced program.
 
     Args:
       program: the `Program`, whose replica function has been traced.
       results: what the function returned.
 
     Returns:
-      The causes, told before or not.
+      The causes, reported before or not.
 
     Raises:
       CompileError: (a RuntimeError) there is something, and TPUDIST_TPU_CHECK is "error".
     """
-    return [] if _mode() == "off" else _tell(lambda: _causes_of_program(program, results))
+    return [] if _mode() == "off" else _report(lambda: _causes_of_program(program, results))
 
 
 def check_ops(ops: Sequence[Operation], results: Any) -> list[causes.Cause]:
-    """Tells what a TPU would refuse of replicas that were traced one by one.
+    """Reports what a TPU would refuse of replicas that were traced one by one.
 
     Args:
       ops: the ops of all replicas, in one graph.
@@ -65,11 +65,11 @@ def check_ops(ops: Sequence[Operation], results: Any) -> list[causes.Cause]:
     """
     if not ops or _mode() == "off":
         return []
-    return _tell(lambda: causes.of(ops, _tensors(results, ops[0].graph), {}))
+    return _report(lambda: causes.of(ops, _tensors(results, ops[0].graph), {}))
 
 
 def check_pipeline(extended: Extended, dataset: Any) -> None:
-    """Tells what the hosts of a slice, if there are several, could not do of an input pipeline.
+    """Reports what the hosts of a slice, if there are several, could not do of an input pipeline.
 
     Args:
       extended: the `VirtualExtended`.
@@ -79,7 +79,7 @@ def check_pipeline(extended: Extended, dataset: Any) -> None:
       CompileError: as :func:`check_program`.
     """
     if extended.num_hosts > 1 and _mode() != "off":
-        _tell(lambda: pipelines.of(dataset), "input pipeline of %d hosts" % extended.num_hosts)
+        _report(lambda: pipelines.of(dataset), "input pipeline of %d hosts" % extended.num_hosts)
 
 
 def _causes_of_program(program: Program, results: Any) -> list[causes.Cause]:
@@ -119,10 +119,10 @@ def _tensors(nest: Any, graph: Any) -> list[Any]:
     return [each for each in flat if getattr(each, "graph", None) is graph and hasattr(each, "op")]
 
 
-def _tell(
+def _report(
     find: Callable[[], list[causes.Cause]], refused: str = "replica function"
 ) -> list[causes.Cause]:
-    """Tells the causes that a function finds; if it fails, the program runs on.
+    """Reports the causes that a function finds; if it fails, the program runs on.
 
     Args:
       find: the function.
@@ -144,7 +144,7 @@ def _tell(
             "what each line says, or %s=warn" % machine.TPU_CHECK,
         )
     for cause in found:
-        if cause not in _told:
-            _told[cause] = None
+        if cause not in _reported:
+            _reported[cause] = None
             print(cause, file=sys.stderr)
     return found
