@@ -1,11 +1,11 @@
-"""Writes tpudist/surfaces/changed_names.txt: what TensorFlow 1 and 2 both have, and differs.
+"""Writes the table CHANGED_NAMES: what TensorFlow 1 and 2 both have, and differs.
 
     python -m compat.changed_names PYTHON_OF_1_15 [PYTHON_OF_A_2_X ...]
 
 It compares, by inspection, what TensorFlow 1.15 takes with what the installed release takes,
 the newest, of every public name that both have; the older releases of TensorFlow 2 answer for
-names that the installed one no longer has (2.15 made the file). What the parameters do not say
-is in `compat.changed_meanings`. A line of the file, sorted:
+names that the installed one no longer has (2.15 made the table). What the parameters do not say
+is in `compat.changed_meanings`. A row, sorted:
 
     NAME | PARAMETERS IN TENSORFLOW 1 | IN TENSORFLOW 2 | MARKS | FACT
 
@@ -28,11 +28,11 @@ import subprocess
 import sys
 from typing import Any, Dict, Iterable, Iterator
 
+from compat import tables
 from compat.changed_meanings import EQUAL, EQUAL_DEFAULTS, MEANINGS, RENAMED
 from tpudist.surfaces.changed_names import places, takes_any_number
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "tpudist" / "surfaces" / "changed_names.txt"
 #: Parameters that stood first in 1.15 so that a call without keywords fails.
 _SENTINELS = ("_sentinel", "keyword_required")
 #: What `compat.public_signatures` prints.
@@ -67,7 +67,7 @@ def lines(
     between: Iterable[Signatures],
     renamed: dict[str, dict[str, str]],
 ) -> Iterator[str]:
-    """The lines of the file, without its head.
+    """The rows of the table.
 
     Args:
       old: TensorFlow 1.15's answer.
@@ -239,20 +239,21 @@ def _split(parameter: str) -> tuple[str, str]:
     return name, default
 
 
-def head(releases: Iterable[str]) -> str:
-    """The head of the file.
+def comments(releases: Iterable[str]) -> list[str]:
+    """The comments of the table.
 
     Args:
       releases: what answered; the installed one last.
     """
-    return (
-        "# Written by: python -m compat.changed_names, from TensorFlow %s.\n"
-        "# NAME | PARAMETERS IN TENSORFLOW 1 | IN TENSORFLOW 2 | MARKS | FACT   (see that module)\n"
-    ) % ", ".join(releases)
+    return [
+        "# Names that TensorFlow 1 and 2 both have, and that differ. Written by:",
+        "# python -m compat.changed_names, from TensorFlow %s." % ", ".join(releases),
+        "# NAME | PARAMETERS IN TENSORFLOW 1 | IN TENSORFLOW 2 | MARKS | FACT   (see that module)",
+    ]
 
 
 def main(pythons: list[str]) -> int:
-    """Writes the file; returns 0, or 2 without environments."""
+    """Writes the table; returns 0, or 2 without environments."""
     if not pythons:
         print(__doc__)
         return 2
@@ -260,8 +261,7 @@ def main(pythons: list[str]) -> int:
     newest = signatures(sys.executable)
     releases = [each["release"] for each in (old, *between, newest)]
     found = lines(old, newest, between, renamed_parameters())
-    text = head(releases) + "".join(line + "\n" for line in found)
-    PAGE.write_text(text, "utf-8")
+    tables.write("CHANGED_NAMES", found, comments(releases))
     return 0
 
 

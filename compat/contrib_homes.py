@@ -1,11 +1,11 @@
-"""Writes tpudist/surfaces/contrib_homes.txt from the newest TensorFlow and its packages.
+"""Writes the table CONTRIB_HOMES from the newest TensorFlow and its packages.
 
     python -m compat.contrib_homes
 
-With the extra ``legacy`` installed. A line per module of ``tf.contrib`` and module that
-carries it on (`tpudist.surfaces.contrib_names.HOMES`): both dotted names, then the names
-that are found there, spelled as a program reads them: ``tf_slim.layers``, after an import
-of ``tf_slim``, is not the module that an import of ``tf_slim.layers`` finds.
+With the extra ``legacy`` installed. A row per module of ``tf.contrib`` and module that
+carries it on (HOMES): its name, the names that are found there, and the other's name, as a
+program reads them: ``tf_slim.layers``, after an import of ``tf_slim``, is not the module that an
+import of ``tf_slim.layers`` finds.
 """
 
 import functools
@@ -14,12 +14,9 @@ import os
 import types
 import warnings
 
+from compat import tables
 from tpudist import surfaces
-from tpudist.surfaces import contrib_names
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PLACE = os.path.join(ROOT, "tpudist", "surfaces", "contrib_homes.txt")
-HEAD = "# Written by: python -m compat.contrib_homes, with the extra legacy\n"
 _FUTURE = ("absolute_import", "division", "print_function")
 
 
@@ -41,13 +38,13 @@ def rows():
 def _homes(module):
     """(full name, module) of the modules that the drop-in namespace finds names in."""
     parent, _, name = module.rpartition(".")
-    if module in contrib_names.LEADS:
-        home = "compat.v1." + contrib_names.LEADS[module]
+    if module in surfaces.LEADS:
+        home = "compat.v1." + surfaces.LEADS[module]
         pairs = [("tensorflow." + home, _attribute(_module("tensorflow"), home))]
-    elif module in contrib_names.HOMES:
-        pairs = [(home, _module(home)) for home in contrib_names.HOMES[module].split()]
+    elif module in surfaces.HOMES:
+        pairs = [(home, _module(home)) for home in surfaces.HOMES[module].split()]
     else:
-        above = contrib_names.HOMES.get(parent, "").split()
+        above = surfaces.HOMES.get(parent, "").split()
         pairs = [(home + "." + name, _attribute(_module(home), name)) for home in above]
         pairs = [(home, value or _module(home)) for home, value in pairs]
     return [(home, value) for home, value in pairs if isinstance(value, types.ModuleType)]
@@ -97,14 +94,13 @@ def _spelled(home, module, name):
 
 
 def main():
-    """Writes the file."""
+    """Writes the table."""
     warnings.simplefilter("ignore")
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     importlib.import_module("tf_slim.nets")
-    with open(PLACE, "w") as file:
-        file.write(HEAD)
-        for row, names in sorted(rows().items()):
-            file.write(" ".join(row + tuple(names)) + "\n")
+    found = sorted(rows().items())
+    made = ("%s: %s | %s" % (module, " ".join(names), home) for (module, home), names in found)
+    tables.write("CONTRIB_HOMES", made)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Writes tpudist/surfaces/contrib_names.txt from the installed TensorFlow 1.15.
+"""Writes the table CONTRIB_NAMES from the installed TensorFlow 1.15.
 
     python -m compat.contrib_names
 
-A line per module of ``tf.contrib``: its dotted name, then its public names. Modules that
+A row per module of ``tf.contrib``: its dotted name, then its public names. Modules that
 only list another's names are left out, and so are the many of a private path: those are
-lines without names.
+rows without names.
 """
 
 import importlib
@@ -13,9 +13,7 @@ import os
 import types
 import warnings
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PLACE = os.path.join(ROOT, "tpudist", "surfaces", "contrib_names.txt")
-HEAD = "# Written by: python -m compat.contrib_names, on TensorFlow 1.15\n"
+from compat import tables
 
 #: Raw ops, copies of other modules, and what is no part of training code.
 _LEFT_OUT = ("keras", "quantization", "labeled_tensor", "specs", "grid_rnn", "lite", "autograph")
@@ -65,7 +63,7 @@ def deep(root):
 
 
 def main():
-    """Writes the file."""
+    """Writes the table."""
     warnings.simplefilter("ignore")
     import tensorflow as tf
 
@@ -74,10 +72,8 @@ def main():
     found = {name: [] for name in deep(os.path.dirname(contrib.__file__))}
     found = {name: [] for name in found if name.split(".")[1:2] not in [[n] for n in _LEFT_OUT]}
     found.update(public(contrib))
-    with open(PLACE, "w") as file:
-        file.write(HEAD)
-        for name, names in sorted(found.items()):
-            file.write(" ".join([name] + names) + "\n")
+    rows = (" ".join([name + ":"] + sorted(names)) for name, names in sorted(found.items()))
+    tables.write("CONTRIB_NAMES", rows)
 
 
 if __name__ == "__main__":

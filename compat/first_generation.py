@@ -1,4 +1,4 @@
-"""Writes tpudist/surfaces/first_generation.py: the names that only TensorFlow 1 has.
+"""Writes the table FIRST_GENERATION: the names that only TensorFlow 1 has.
 
 python -m compat.first_generation
 
@@ -12,9 +12,9 @@ import ast
 import importlib.util
 import pathlib
 import sys
-import textwrap
 
-PAGE = pathlib.Path(__file__).resolve().parent.parent / "tpudist/surfaces/first_generation.py"
+from compat import tables
+
 _TABLES = (("renames_v2.py", "renames"), ("all_renames_v2.py", "manual_symbol_renames"))
 #: Whole modules of TensorFlow 1, which the tables list name by name.
 MODULES = frozenset(
@@ -32,22 +32,6 @@ EXCEPT = ("contrib", "estimator", "keras", "mixed_precision", "train.experimenta
     "tpu.PaddingSpec",
     "tpu.experimental",
 )
-_HEAD = '''"""Names that only TensorFlow 1 has below ``tf``: written by compat/first_generation.py.
-
-A script that uses them through ``import tensorflow as tf`` was written for it. Each is in
-the tables of ``tf_upgrade_v2``, and in no TensorFlow 2; a test holds that. Of a module that
-is here every name counts.
-"""
-
-from __future__ import annotations
-
-'''
-_TAIL = """}
-
-FIRST_GENERATION = frozenset(
-    (group + "." + word).lstrip(".") for group, words in _NAMES.items() for word in words.split()
-)
-"""
 
 
 def names() -> set[str]:
@@ -90,25 +74,9 @@ def is_there(module: object, name: str) -> bool:
     return True
 
 
-def text(found: set[str], head: str = _HEAD, tail: str = _TAIL) -> str:
-    """The module's source."""
-    groups: dict[str, list[str]] = {}
-    for name in sorted(found):
-        group, _, last = name.rpartition(".")
-        groups.setdefault(group, []).append(last)
-    lines = [head, "_NAMES = {\n"]
-    for group, words in groups.items():
-        if len(words) == 1 and len(group + words[0]) < 80:
-            lines.append('    "%s": "%s",\n' % (group, words[0]))
-            continue
-        wrapped = textwrap.indent(textwrap.fill(" ".join(words), 92), " " * 8)
-        lines.append('    "%s": """\n%s\n    """,\n' % (group, wrapped))
-    return "".join(lines) + tail
-
-
 def main() -> int:
-    """Writes the module; returns 0."""
-    PAGE.write_text(text(names()), "utf-8")
+    """Writes the table; returns 0."""
+    tables.write("FIRST_GENERATION", tables.of_modules(names()))
     return 0
 
 

@@ -9,7 +9,7 @@ the list:
 
     NAME tf,v1                 where the old releases had it: ``tf``, ``tf.compat.v1``
 
-A name that TensorFlow 1 alone has (`tpudist.surfaces.first_generation`) is not in the list.
+A name that TensorFlow 1 alone has (FIRST_GENERATION) is not in the list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes tpudist/surfaces/private_names.txt: names that left modules of TensorFlow's own code.
+"""Writes the table PRIVATE_NAMES: names that left modules of TensorFlow's own code.
 
 python -m compat.private_names PYTHON...
 
@@ -14,16 +14,14 @@ from __future__ import annotations
 import collections
 import json
 import os
-import pathlib
 import subprocess
 import sys
 from typing import Any, Dict, Iterable, Iterator, List, Optional
 
+from compat import tables
 from compat.first_generation import is_there
 from tpudist import surfaces
 
-LIST = pathlib.Path(__file__).resolve().parent.parent / "tpudist/surfaces/private_names.txt"
-_HEAD = "# Written by compat/private_names.py.\n"
 #: What SWIG made of C++ for pywrap_tensorflow, as far as training code of 2017 to 2021 names it.
 SWIG = {
     "CheckpointReader": "tf.train.load_checkpoint",
@@ -107,7 +105,7 @@ def left(old: Names, new: Names) -> Iterator[tuple[str, str, str]]:
 
 
 def lines(pythons: Iterable[str]) -> Iterator[str]:
-    """The lines of the list."""
+    """The rows of the table."""
     new, rows = defined(sys.executable), collections.defaultdict[str, Any](dict)
     for module, names in surfaces.PRIVATE_MEMBERS.items():
         there = new.get(module, {"__getattr__": None})
@@ -120,15 +118,19 @@ def lines(pythons: Iterable[str]) -> Iterator[str]:
         for module, name, instead in left(defined(python), new):
             rows[module][name] = rows[module].get(name) or instead
     for module, names in sorted(rows.items()):
-        yield " ".join([module, *("%s=%s" % each for each in sorted(names.items()))])
+        instead: dict[str, list[str]] = {}
+        for name, text in sorted(names.items()):
+            instead.setdefault(text, []).append(name)
+        for text, those in instead.items():
+            yield ("%s: %s | %s" % (module, " ".join(those), text)).strip()
 
 
 def main(pythons: list[str]) -> int:
-    """Writes the list; returns 0, or 2 without environments."""
+    """Writes the table; returns 0, or 2 without environments."""
     if not pythons:
         print(__doc__)
         return 2
-    LIST.write_text(_HEAD + "".join(line + "\n" for line in lines(pythons)), "utf-8")
+    tables.write("PRIVATE_NAMES", lines(pythons))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Writes tpudist/surfaces/second_generation.py: the names that only TensorFlow 2 has.
+"""Writes the table SECOND_GENERATION: the names that only TensorFlow 2 has.
 
 python -m compat.second_generation PYTHON...
 
@@ -9,30 +9,13 @@ names are those below ``tf`` in the installed TensorFlow, and neither below its
 
 from __future__ import annotations
 
-import pathlib
 import sys
 from typing import Iterable
 
-from compat import first_generation, gone_names
+from compat import first_generation, gone_names, tables
 
-PAGE = pathlib.Path(first_generation.PAGE).with_name("second_generation.py")
 #: What tells no generation: strategies tell an era, and Keras is one for both.
 EXCEPT = ("distribute", "keras")
-_HEAD = '''"""Names that only TensorFlow 2 has below ``tf``: written by compat/second_generation.py.
-
-A script that uses them through ``import tensorflow as tf`` has no use for ``tf.compat.v1``
-in its place, which has none of them. Of a module that is here every name counts.
-"""
-
-from __future__ import annotations
-
-'''
-_TAIL = """}
-
-SECOND_GENERATION = frozenset(
-    (group + "." + word).lstrip(".") for group, words in _NAMES.items() for word in words.split()
-)
-"""
 
 
 def names(pythons: Iterable[str]) -> set[str]:
@@ -44,11 +27,11 @@ def names(pythons: Iterable[str]) -> set[str]:
 
 
 def main(pythons: list[str]) -> int:
-    """Writes the module; returns 0, or 2 without environments."""
+    """Writes the table; returns 0, or 2 without environments."""
     if not pythons:
         print(__doc__)
         return 2
-    PAGE.write_text(first_generation.text(names(pythons), _HEAD, _TAIL), "utf-8")
+    tables.write("SECOND_GENERATION", tables.of_modules(names(pythons)))
     return 0
 
 

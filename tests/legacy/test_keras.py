@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tests.legacy.harness import in_a_process
-from tpudist import machine
+from tpudist import machine, surfaces
 from tpudist.legacy import era_keras, runner
-from tpudist.surfaces import keras_names
 from tpudist.surfaces.eras import program
 from tpudist.tfcompat import keras_packages, versions
 
@@ -235,7 +234,7 @@ ASKED = """
 
 
 def test_members_that_are_gone_say_what_to_type(script):
-    names = sorted(keras_names.KERAS_MEMBERS)
+    names = sorted(surfaces.KERAS_MEMBERS)
     done = in_a_process(script(ASKED % names), (), ERA)
     assert done.returncode == 0, done.stderr
     *asked, last = [line.split() for line in done.stdout.splitlines()]

@@ -298,11 +298,11 @@ def test_a_call_of_a_bare_name_is_no_name_of_tensorflows(script, capsys):
 def test_what_cannot_be_read_stops_nothing_and_with_an_era_nothing_is_read(
     script, capsys, monkeypatch
 ):
-    def failing(tree, path):
+    def failing(*_):
         raise AttributeError("a fault")
 
     path = script("print('ran')")
-    monkeypatch.setattr(evidence, "collect", failing)
+    monkeypatch.setattr(evidence, "uses", failing)
     assert runner.run(path) == 0
     out, err = capsys.readouterr()
     assert out == "ran\n"

@@ -2,13 +2,16 @@
 
 import ast
 import inspect
+import re
 import sys
 
 import pytest
 
 from compat import changed_names as generator
+from compat import tables
 from tpudist.surfaces import changed_names
 from tpudist.surfaces.changed_names import BOTH, FIRST, SAME, SECOND
+from tpudist.surfaces.tables import table
 
 
 def generation(call):
@@ -197,7 +200,8 @@ def newest():
     """What the installed TensorFlow answers, where it is the one that the file was made by."""
     tf = pytest.importorskip("tensorflow")
     keras = getattr(getattr(tf, "initializers", None), "__name__", "")
-    made_by = generator.PAGE.read_text("utf-8").partition(".\n")[0].rpartition(" ")[2]
+    text = tables.PAGE.read_text("utf-8")
+    (made_by,) = re.findall(r"compat.changed_names, .* (\S+)\.\n", text)
     if tf.__version__ != made_by or "_tf_keras" not in keras:
         pytest.skip("the file says what TensorFlow %s and Keras 3 take" % made_by)
     return generator.signatures(sys.executable)  # a test may have changed this process's
@@ -206,11 +210,12 @@ def newest():
 @pytest.mark.slow
 def test_the_file_is_what_the_installed_tensorflow_says(newest):
     stale, renamed = [], generator.renamed_parameters()
-    for line in generator.PAGE.read_text("utf-8").splitlines()[2:]:
-        name, first = line.split(" | ")[:2]
-        if " last:" not in line:
+    for name, value in table("CHANGED_NAMES").items():
+        columns = [each.strip() for each in value.split("|")]
+        if " last:" not in value:
             asked = newest["first"].get(name), newest["second"].get(name), renamed.get(name, {})
-            if asked[1] is None or generator.row(name, first.split(), *asked) != line:
+            line = generator.row(name, columns[0].split(), *asked) if asked[1] is not None else ""
+            if line != " | ".join([name, *columns]):
                 stale.append(name)
     assert stale == [], "python -m compat.changed_names"
 

@@ -1,6 +1,6 @@
 """TensorFlow's private modules, by the names that old code imports them by.
 
-What the table (:mod:`tpudist.surfaces.private_modules`) says of a dotted name below
+What the table (:mod:`tpudist.surfaces`) says of a dotted name below
 ``tensorflow``, in the installed release.
 """
 
@@ -68,7 +68,7 @@ def home_of(dotted: str) -> tuple[str, list[str]]:
     """(module, names) that a name which left its module has today, ("", []) if it did not."""
     module, _, name = dotted.rpartition(".")
     home, _, today = surfaces.PRIVATE_MEMBERS.get(module, {}).get(name, "").partition(":")
-    return home, today.split("|") if home else []
+    return home, today.split("/") if home else []
 
 
 def is_module_named(module: Any, path: str) -> bool:

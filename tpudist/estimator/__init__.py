@@ -15,8 +15,7 @@ The modules, from what a user names to what a replica runs:
 - `infeed`, `host_calls`: what the host sends to the replicas, and what they send back.
 - `user_functions`: calls of the user's model and input functions.
 
-To change: a name is a row of `tpudist/surfaces/estimator.py`, and stands in
-`tpudist/surfaces/dropins.py`.
+To change: a name is a row of ROWS in `tpudist/surfaces/names.txt`, and stands in DROPINS there.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tpudist.surfaces import dropins
+from tpudist import surfaces
 
 if TYPE_CHECKING:
     from tpudist.estimator.train_distribute import Estimator as Estimator
 
 
 def __getattr__(name: str) -> Any:
-    if name not in dropins.ESTIMATOR:
+    if surfaces.DROPINS["contrib"].get("estimator." + name) != "tpudist.estimator:" + name:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     lookup = importlib.import_module("tpudist.estimator.lookup")
     return lookup.load(name)

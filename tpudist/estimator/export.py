@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tpudist import surfaces
 from tpudist.estimator import lookup
-from tpudist.surfaces import dropins
 
 
 def __getattr__(name: str) -> Any:
-    if name not in dropins.ESTIMATOR_EXPORT:
+    if "estimator.export." + name not in surfaces.DROPINS["contrib"]:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     return lookup.load("export." + name)

@@ -10,9 +10,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tpudist import machine
+from tpudist import machine, surfaces
 from tpudist.errors import EraNameError
-from tpudist.surfaces import keras_names
 
 if TYPE_CHECKING:
     from tpudist.surfaces.eras.keras import Keras
@@ -258,7 +257,7 @@ def members_of_era() -> Iterator[Any]:
         for base, names in keras_packages.classes_with_members():
             for name in names:
                 if not hasattr(base, name):
-                    setattr(base, name, _Gone(name, keras_names.KERAS_MEMBERS[name]))
+                    setattr(base, name, _Gone(name, surfaces.KERAS_MEMBERS[name]))
                     undo.callback(delattr, base, name)
         yield
 

@@ -2,22 +2,15 @@
 
 One table, many readers: the facades' tests, the drop-in namespaces, the script
 runner, the codemod and the docs. It imports no TensorFlow. To change: a row of an era's
-module; logic belongs to the readers.
+module, or of ``names.txt``; logic belongs to the readers.
 """
 
 from __future__ import annotations
 
 import functools
+from typing import Any
 
-from tpudist.surfaces import contrib as _contrib
-from tpudist.surfaces import estimator as _estimator
-from tpudist.surfaces import v2 as _v2
 from tpudist.surfaces.contrib_names import (
-    HOMES,
-    LEADS,
-    MOVED,
-    PARAMETERS,
-    WRITTEN,
     Lead,
     Successor,
     contrib_modules,
@@ -26,88 +19,37 @@ from tpudist.surfaces.contrib_names import (
     public_name,
     successor,
 )
-from tpudist.surfaces.dropins import DROPINS, EXPORTS
-from tpudist.surfaces.first_generation import FIRST_GENERATION
 from tpudist.surfaces.gone import (
-    ENDED_PACKAGES,
-    GONE,
-    GONE_BY_2_2,
-    GONE_BY_2_2_BUT_V1,
-    GONE_DATA_OPTIONS,
-    GONE_IN_A_DROPIN,
-    GONE_TODAY,
-    KEPT_IN_V1,
-    KERAS_REFUSES,
-    LAST,
-    RENAMED_TODAY,
-)
-from tpudist.surfaces.keras_names import (
-    KERAS_ARGUMENTS,
-    KERAS_LAYERS,
-    KERAS_MEMBERS,
-    KERAS_OPTIMIZERS,
-    KERAS_RENAMED,
-    KERAS_SHAPES,
-    KERAS_WEIGHTS,
-)
-from tpudist.surfaces.private_modules import (
-    GONE_MODULES,
     gone_module,
+    gone_names,
+    gone_prefix,
+    gone_text,
+    gone_today,
+    instead_in_a_dropin,
     instead_of_module,
     private_names,
 )
-from tpudist.surfaces.private_modules import MEMBERS as PRIVATE_MEMBERS
-from tpudist.surfaces.private_modules import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.rows import Row
-from tpudist.surfaces.second_generation import SECOND_GENERATION
-from tpudist.surfaces.successors import MEMBERS, NAMES
+from tpudist.surfaces.rows import of as _of_era
+from tpudist.surfaces.tables import table
 
 __all__ = [
-    "DROPINS",
-    "ENDED_PACKAGES",
     "ERAS",
-    "EXPORTS",
-    "FIRST_GENERATION",
-    "GONE",
-    "GONE_BY_2_2",
-    "GONE_BY_2_2_BUT_V1",
-    "GONE_DATA_OPTIONS",
-    "GONE_MODULES",
-    "GONE_TODAY",
-    "HOMES",
-    "KEPT_IN_V1",
-    "KERAS_ARGUMENTS",
-    "KERAS_LAYERS",
-    "KERAS_MEMBERS",
-    "KERAS_OPTIMIZERS",
-    "KERAS_REFUSES",
-    "KERAS_RENAMED",
-    "KERAS_SHAPES",
-    "KERAS_WEIGHTS",
-    "LAST",
-    "LEADS",
     "Lead",
-    "MEMBERS",
-    "MOVED",
-    "NAMES",
-    "PARAMETERS",
-    "PRIVATE_MEMBERS",
-    "PRIVATE_MODULES",
-    "RENAMED_TODAY",
-    "SECOND_GENERATION",
     "ROWS",
-    "WRITTEN",
     "Row",
     "Successor",
     "contrib_modules",
     "era_named",
     "first_modules",
     "gone_module",
+    "gone_names",
     "gone_prefix",
     "gone_text",
     "gone_today",
-    "instead_of_gone",
+    "instead_in_a_dropin",
     "instead_of_module",
+    "keras_names",
     "lead",
     "leads_below",
     "members",
@@ -118,17 +60,60 @@ __all__ = [
     "successor",
 ]
 
+# Tables of ``names.txt``, which says what is in them; each is read when it is first asked for.
+ATTRIBUTES: dict[tuple[str, str], str]
+DESCRIPTIONS: dict[str, str]
+DROPINS: dict[str, dict[str, str]]
+ENDED_PACKAGES: dict[str, dict[str, str]]
+EXPORTS: dict[str, dict[str, str]]
+FIRST_GENERATION: frozenset[str]
+GONE: dict[str, str]
+GONE_BY_2_2: dict[str, str]
+GONE_BY_2_2_BUT_V1: frozenset[str]
+GONE_DATA_OPTIONS: dict[str, str]
+GONE_MODULES: frozenset[str]
+GONE_TODAY: dict[str, str]
+HOMES: dict[str, str]
+KEPT_IN_V1: frozenset[str]
+KERAS: dict[str, dict[str, str]]
+KERAS_ARGUMENTS: dict[str, dict[str, str]]
+KERAS_LAYERS: dict[str, str]
+KERAS_MEMBERS: dict[str, str]
+KERAS_OPTIMIZERS: frozenset[str]
+KERAS_REFUSES: dict[str, str]
+KERAS_RENAMED: dict[str, dict[str, str]]
+KERAS_SHAPES: dict[str, str]
+KERAS_WEIGHTS: dict[str, str]
+LAST: dict[str, str]
+LEADS: dict[str, str]
+LEFT: dict[str, dict[tuple[str, str], str]]
+MEMBERS: dict[str, dict[tuple[str, str], str]]
+METHODS: dict[tuple[str, str], str]
+MOVED: dict[str, str]
+NAMES: dict[str, dict[str, str]]
+PARAMETERS: dict[str, str]
+PRIVATE_MEMBERS: dict[str, dict[str, str]]
+PRIVATE_MODULES: dict[str, str]
+RENAMED_TODAY: dict[str, str]
+RESULTS: dict[str, str]
+ROWS: tuple[Row, ...]
+SECOND_GENERATION: frozenset[str]
+WRITTEN: dict[str, str]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __annotations__:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    found = globals()[name] = _rows() if name == "ROWS" else table(name)
+    return found
+
+
+def _rows() -> tuple[Row, ...]:
+    return tuple(row for era in ERAS for row in _of_era(era, spelled(era)))
+
+
 #: The eras, oldest first.
 ERAS = ("contrib", "v2_0", "v2_2")
-
-ROWS = (
-    _contrib.ROWS
-    + _estimator.rows("contrib")
-    + _v2.V2_0
-    + _estimator.rows("v2_0")
-    + _v2.V2_2
-    + _estimator.rows("v2_2")
-)
 
 _CLASS = "TPUStrategy."
 
@@ -147,7 +132,7 @@ def rows_of(era: str) -> tuple[Row, ...]:
     """
     if era not in ERAS:
         raise KeyError(era)
-    return tuple(row for row in ROWS if row.era == era)
+    return tuple(_of_era(era, spelled(era)))
 
 
 def members(era: str, carried: bool = True) -> dict[str, Row]:
@@ -171,7 +156,7 @@ def members(era: str, carried: bool = True) -> dict[str, Row]:
 @functools.lru_cache(maxsize=None)
 def first_modules() -> frozenset[str]:
     """The modules that have names of TensorFlow 1 alone, ``tf`` itself as "" among them."""
-    parts = [name.split(".") for name in FIRST_GENERATION]
+    parts = [name.split(".") for name in table("FIRST_GENERATION")]
     above = (".".join(each[:end]) for each in parts for end in range(len(each)))
     return frozenset(above)
 
@@ -197,73 +182,8 @@ def era_named(text: str) -> str | None:
     return None
 
 
-def gone_text(name: str) -> str:
-    """What to type instead of a name of contrib, whether or not somebody carries it on.
-
-    Args:
-      name: dotted name below ``tf``.
-    """
-    public = public_name(name)
-    found, words = lead(name), GONE[public if public in GONE else gone_prefix(name) or "contrib"]
-    if found.kind == "private":
-        words += "; %s has it, which is no public API" % found.target
-    return words
-
-
-def gone_prefix(name: str) -> str | None:
-    """The line of GONE that covers a dotted name.
-
-    Args:
-      name: dotted name below ``tf``, such as "contrib.layers.fully_connected".
-
-    Returns:
-      The longest key of GONE that is the name or one of its parents, or None.
-    """
-    parts = name.split(".")
-    for end in range(len(parts), 0, -1):
-        if ".".join(parts[:end]) in GONE:
-            return ".".join(parts[:end])
-    return None
-
-
-def instead_in_a_dropin(era: str, name: str) -> str:
-    """What a program that an era's drop-in serves types instead of a name that it has not.
-
-    Args:
-      era: an element of `ERAS`.
-      name: dotted name below ``tf`` that :func:`gone_prefix` covers.
-    """
-    prefix = gone_prefix(name)
-    text = GONE_IN_A_DROPIN.get(prefix or "") or GONE[prefix or ""]
-    in_contrib = name == "contrib" or (name.startswith("contrib.") and lead(name).kind != "gone")
-    if era == "contrib" or not in_contrib:
-        return text
-    return (
-        "the era that has it: --era contrib, or from tpudist.contrib import tensorflow as tf; or "
-        + text
-    )
-
-
-def gone_today(name: str) -> str | None:
-    """What the newest TensorFlow has not, of a dotted name: itself or one of its parents.
-
-    Args:
-      name: dotted name below ``tf``, such as "keras.layers.CuDNNLSTM".
-
-    Returns:
-      The longest such key of GONE_TODAY, GONE or private_names(), names of contrib apart; None
-      if the newest TensorFlow has it, or has it under another name.
-    """
-    parts = name.split(".")
-    for end in range(len(parts) if parts[0] != "contrib" else 0, 0, -1):
-        above = ".".join(parts[:end])
-        if above in RENAMED_TODAY:
-            return None
-        if above in GONE_TODAY or above in GONE or above in private_names():
-            return above
-    return None
-
-
-def instead_of_gone(name: str) -> str:
-    """What to type instead of a name that :func:`gone_today` returned."""
-    return GONE_TODAY.get(name) or GONE.get(name) or private_names()[name]
+@functools.lru_cache(maxsize=None)
+def keras_names() -> frozenset[str]:
+    """Names below ``tf`` of which a program that has one is written with Keras."""
+    every = {name for names in table("KERAS").values() for name in names}
+    return frozenset(every - {"initializers", "losses", "metrics"})

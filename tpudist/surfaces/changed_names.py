@@ -1,15 +1,16 @@
 """Names that TensorFlow 1 and TensorFlow 2 both have, with other parameters or another meaning.
 
 `changed` says what a name takes in either, and `generation` which of the two a call is written
-for, as far as its arguments tell. The facts are in ``changed_names.txt``; `compat/changed_names.py`
-reads them from TensorFlow 1.15 and the newest release and writes that file.
+for, as far as its arguments tell. The facts are in the table CHANGED_NAMES;
+`compat/changed_names.py` reads them from TensorFlow 1.15 and the newest release and writes it.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 from typing import TYPE_CHECKING, NamedTuple
+
+from tpudist.surfaces.tables import table
 
 if TYPE_CHECKING:
     from typing import Collection, Iterable, Sequence
@@ -49,7 +50,7 @@ class Changed(NamedTuple):
 
 
 def changed(dotted: str) -> Changed | None:
-    """How a name differs between TensorFlow 1 and 2, None if the file does not have it.
+    """How a name differs between TensorFlow 1 and 2, None if the table does not have it.
 
     Args:
       dotted: name below ``tf``, such as "nn.dropout"; of a method, "data.Dataset.batch".
@@ -127,10 +128,8 @@ def _differs(name: Changed, positional: int, keywords: Collection[str]) -> bool:
 @functools.lru_cache(maxsize=None)
 def changed_names() -> dict[str, Changed]:
     """{dotted name below ``tf``: how it differs}, of every name that does."""
-    path = os.path.join(os.path.dirname(__file__), "changed_names.txt")
-    with open(path, encoding="utf-8") as lines:
-        rows = [line.rstrip("\n").split(" | ") for line in lines if not line.startswith("#")]
-    return {row[0]: _row(*row[1:]) for row in rows}
+    rows = table("CHANGED_NAMES").items()
+    return {name: _row(*map(str.strip, row.split("|"))) for name, row in rows}
 
 
 def _row(first: str, second: str, marks: str, fact: str = "") -> Changed:

@@ -1,10 +1,10 @@
-"""The shape of one line of the table."""
+"""The surfaces of the eras, row by row."""
 
 from __future__ import annotations
 
-from typing import Any, Iterable, NamedTuple
+from typing import Iterator, NamedTuple
 
-from tpudist.surfaces.dropins import DROPINS
+from tpudist.surfaces import tables
 
 
 class Row(NamedTuple):
@@ -37,64 +37,38 @@ class Row(NamedTuple):
     url: str
 
 
-_CLASS = "TPUStrategy."
-
-
-def of_class(
-    era: str, url: str, lines: Iterable[tuple[Any, ...]], carried: bool = False
-) -> tuple[Row, ...]:
-    """Rows of an era's strategy class.
+def of(era: str, spelled: str) -> Iterator[Row]:
+    """Yields the rows of an era, in the order of the table.
 
     Args:
-      era: the era's name.
-      url: the page of every line that names none.
-      lines: tuples (member, operation, signature, since, until[, url]); the
-        signature of a property is None.
-      carried: as of `Row`.
-
-    Returns:
-      A tuple of Row.
+      era: its name.
+      spelled: how users write it.
     """
-    return tuple(_member(era, carried, *(line + (url,))[:6]) for line in lines)
+    for keys, _, text in tables.sections("ROWS"):
+        for module, (last,), value in tables.rows(text) if era in keys else ():
+            words, releases, url, *signature = value.split(" | ")
+            kind, _, operation = words.partition(" ")
+            since, _, until = releases.partition("-")
+            name = (module + "." + last).lstrip(".")
+            yield Row(
+                era=era,
+                name=name,
+                kind=kind,
+                signature="".join(signature),
+                leads_to="tpudist.core.adapter:" + operation if operation else _home(era, name),
+                carried="carried" in keys,
+                since=since,
+                until=until,
+                url=url.replace("{era}", spelled),
+            )
 
 
-def _member(
-    era: str,
-    carried: bool,
-    name: str,
-    operation: str,
-    signature: str | None,
-    since: str,
-    until: str,
-    url: str,
-) -> Row:
-    kind = "init" if name == "__init__" else "property" if signature is None else "method"
-    target = "tpudist.core.adapter:" + operation
-    return Row(era, _CLASS + name, kind, signature or "", target, carried, since, until, url)
-
-
-def beside_class(era: str, lines: Iterable[tuple[str, ...]]) -> tuple[Row, ...]:
-    """Rows of the names around an era's strategy class.
-
-    Args:
-      era: the era's name.
-      lines: tuples (name, kind, signature, since, until, url).
-
-    Returns:
-      A tuple of Row.
-    """
-    return tuple(
-        Row(era, name, kind, signature, _target(era, name), False, *rest)
-        for name, kind, signature, *rest in lines
-    )
-
-
-def _target(era: str, name: str) -> str:
+def _home(era: str, name: str) -> str:
     """What the era's drop-in has for a name, or for its longest parent."""
     parts = name.split(".")
     for end in range(len(parts), 0, -1):
         for above in ("", "contrib.distribute."):
-            home = DROPINS[era].get(above + ".".join(parts[:end]))
+            home = tables.table("DROPINS")[era].get(above + ".".join(parts[:end]))
             if home:
                 return ".".join([home] + parts[end:])
     return "tensorflow:" + name

@@ -15,8 +15,7 @@ import types
 from types import ModuleType
 from typing import Any, Callable
 
-from tpudist import machine
-from tpudist.surfaces import keras_names
+from tpudist import machine, surfaces
 from tpudist.tfcompat import versions
 
 #: The API of ``tf_keras``, by generation.
@@ -61,7 +60,7 @@ def leads_elsewhere(generation: str, name: str) -> bool:
       generation: "compat.v1" or "compat.v2".
       name: dotted name below ``tf``.
     """
-    if name not in keras_names.KERAS[generation]:
+    if name not in surfaces.KERAS[generation]:
         return False
     if versions.KERAS_3:
         return legacy()
@@ -77,7 +76,7 @@ def modules(generation: str, name: str, above: ModuleType) -> list[ModuleType]:
       above: the installed TensorFlow's module that `name` is in.
     """
     if legacy():
-        below = keras_names.KERAS[generation][name]
+        below = surfaces.KERAS[generation][name]
         found: Any = importlib.import_module((_API[generation] + "." + below).rstrip("."))
     else:
         found = getattr(above, name.rpartition(".")[2])
@@ -184,7 +183,7 @@ def batch_normalization_with_masks() -> Any:
 
 def classes_with_members() -> list[tuple[Any, list[str]]]:
     """Pairs of a base class of the eras' Keras and the names of `KERAS_MEMBERS` that it had."""
-    keras, members = _of_eras(), sorted(keras_names.KERAS_MEMBERS)
+    keras, members = _of_eras(), sorted(surfaces.KERAS_MEMBERS)
     of_models = [name for name in members if name.endswith(_OF_MODELS)]
     of_layers = [name for name in members if name not in of_models]
     return [

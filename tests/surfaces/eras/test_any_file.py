@@ -134,14 +134,14 @@ def test_a_call_of_a_bare_name_is_no_question_for_members(write):
 
 def test_a_file_that_cannot_be_read_is_named_and_the_rest_decides(write, monkeypatch):
     path = write(script="import helper, other", helper="s.experimental_run_v2(f)", other="x = 1")
-    collect = evidence.collect
+    uses = evidence.uses
 
-    def failing(tree, path):
+    def failing(nodes, path):
         if path.endswith("other.py"):
             raise AttributeError("a fault")
-        return collect(tree, path)
+        return uses(nodes, path)
 
-    monkeypatch.setattr(evidence, "collect", failing)
+    monkeypatch.setattr(evidence, "uses", failing)
     found = program.read(path)
     assert found.decision.era == "v2_0"
     assert len(found.faults) == 1 and "other.py cannot be read" in found.faults[0]

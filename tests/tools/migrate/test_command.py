@@ -187,14 +187,14 @@ def test_a_fault_in_a_rule_does_not_stop_the_run(tree, monkeypatch, capsys):
 def test_a_fault_before_the_rules_does_not_stop_the_run(tree, monkeypatch, capsys):
     from tpudist.surfaces.eras import evidence
 
-    found = evidence.evidence_of
+    found = evidence.uses
 
     def fail(nodes, path, bindings):
         if path.endswith("bad.py"):
             raise RuntimeError("oh")
         return found(nodes, path, bindings)
 
-    monkeypatch.setattr(evidence, "evidence_of", fail)
+    monkeypatch.setattr(evidence, "uses", fail)
     bad = "import tensorflow as tf\ndef bad(x=tf.contrib.layers):\n    return x.bow_encoder(1)\n"
     harness.put(tree, {"bad.py": bad})
     assert migrate(tree, "--to", "2.2", "--write") == 2

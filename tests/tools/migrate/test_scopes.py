@@ -10,6 +10,7 @@ import warnings
 import pytest
 
 from tests.tools.migrate import harness, test_programs
+from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate import resolution
 from tpudist.tools.migrate.resolution import module as modules
 
@@ -241,7 +242,7 @@ def test_scopes_are_those_of_python(name):
 def test_scopes_of_the_corpus_are_those_of_python(corpus):
     for case in harness.programs(corpus):
         for path, (text, _) in case.files.items():
-            if path.endswith(".py") and modules.parse(text).body:
+            if path.endswith(".py") and walks.parse(text).body:
                 assert described(text) == told_by_python(text), (case.name, path)
 
 

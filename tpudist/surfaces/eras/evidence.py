@@ -68,43 +68,39 @@ _ASKING = ("hasattr", "getattr")
 _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 
 
-def collect(tree: ast.AST, path: str) -> list[Evidence]:
-    """The evidence in a file.
+class Uses(NamedTuple):
+    """What a file names of TensorFlow.
 
     Args:
-      tree: its syntax tree.
-      path: its path, for the Evidence.
-
-    Returns:
-      A list of Evidence in reading order.
+      evidence: a list of `Evidence`, in reading order.
+      names: (dotted name below ``tf``, line) of all names, evidence or not.
     """
-    return evidence_of(walks.nodes(tree), path)
+
+    evidence: list[Evidence]
+    names: list[tuple[str, int]]
 
 
-def evidence_of(
-    nodes: walks.Nodes, path: str, bindings: local_names.Bindings | None = None
-) -> list[Evidence]:
-    """As `collect`, of all nodes of a file, as of `walks.nodes`, and of what its names mean."""
-    uses = _Uses(nodes, path, bindings)
-    uses.take()
-    return sorted(uses.found, key=lambda each: each.line)
+def collect(tree: ast.AST, path: str) -> list[Evidence]:
+    """The evidence in a file, from its syntax tree and its path."""
+    return uses(walks.nodes(tree), path).evidence
 
 
-def names_below_tensorflow(tree: ast.AST) -> list[tuple[str, int]]:
-    """(dotted name below ``tf``, line) of each use of TensorFlow in a file."""
-    uses = _Names(walks.nodes(tree), "")
-    uses.take()
-    return sorted(uses.names, key=lambda each: each[1])
+def uses(nodes: walks.Nodes, path: str, bindings: local_names.Bindings | None = None) -> Uses:
+    """The `Uses` of a file.
+
+    Args:
+      nodes: all its nodes, as of `walks.nodes`.
+      path: its path, for the Evidence.
+      bindings: what its local names mean, if that is known.
+    """
+    found = _Uses(nodes, path, bindings)
+    found.take()
+    names_ = sorted(found.names, key=lambda each: each[1])
+    return Uses(sorted(found.found, key=lambda each: each.line), names_)
 
 
 class _Uses:
-    """Collects the evidence, knowing what the local names mean.
-
-    Args:
-      nodes: all nodes of a file, as of `walks.nodes`.
-      path: its path.
-      bindings: what its local names mean, if that is known.
-    """
+    """Collects what `uses` returns, and has its arguments."""
 
     def __init__(
         self, nodes: walks.Nodes, path: str, bindings: local_names.Bindings | None = None
@@ -116,6 +112,7 @@ class _Uses:
         self._guarded: set[Any] = set()
         self._is_guarded = False
         self.found: list[Evidence] = []
+        self.names: list[tuple[str, int]] = []
 
     def take(self) -> None:
         """Goes through the nodes."""
@@ -203,6 +200,7 @@ class _Uses:
 
     def _name(self, dotted: str, line: int) -> None:
         eras, plain = names.eras_of_name(dotted), names.without_compat(dotted)
+        self.names.append((plain, line))
         if eras:
             first = names.is_first_generation(dotted) and not dotted.startswith("contrib")
             self._add("tf." + dotted, eras, line, FIRST_GENERATION if first else SURFACE)
@@ -220,17 +218,6 @@ class _Uses:
 
     def _add(self, name: str, eras: tuple[str, ...], line: int, kind: str) -> None:
         self.found.append(Evidence(name, eras, self._path, line, kind, self._is_guarded))
-
-
-class _Names(_Uses):
-    """Collects all names of TensorFlow, evidence or not."""
-
-    def __init__(self, nodes: walks.Nodes, path: str) -> None:
-        super().__init__(nodes, path)
-        self.names: list[tuple[str, int]] = []
-
-    def _name(self, dotted: str, line: int) -> None:
-        self.names.append((names.without_compat(dotted), line))
 
 
 #: What asks which names there are comes before those.

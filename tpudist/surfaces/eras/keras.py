@@ -13,8 +13,7 @@ import re
 from typing import Iterable, Iterator
 
 from tpudist import surfaces
-from tpudist.surfaces import keras_names
-from tpudist.surfaces.eras import evidence
+from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.names import is_below
 
 _METHODS = frozenset(
@@ -63,19 +62,19 @@ class Keras:
         """The first call that Keras refuses in a graph, such as "train_on_batch (train.py:3)"."""
         return self._refused if self._strategy else None
 
-    def add(self, tree: ast.Module, path: str) -> None:
+    def add(self, nodes: walks.Nodes, names: list[tuple[str, int]], path: str) -> None:
         """Adds the uses of a file.
 
         Args:
-          tree: its syntax tree.
+          nodes: all its nodes.
+          names: what it names below ``tf``, as of `evidence.uses`.
           path: its path.
         """
-        names = evidence.names_below_tensorflow(tree)
         place = os.path.basename(path)
-        used = [line for name, line in names if is_below(name, keras_names.USED)]
-        own = [] if self._is_users else list(_own(tree))
-        refused = ["%s (%s:%d)" % (name, place, line) for name, line in _refused(tree)]
-        graph = ["%s (%s:%d)" % (name, place, line) for name, line in _of_graphs(names, tree)]
+        used = [line for name, line in names if is_below(name, surfaces.keras_names())]
+        own = [] if self._is_users else list(_own(nodes))
+        refused = ["%s (%s:%d)" % (name, place, line) for name, line in _refused(nodes)]
+        graph = ["%s (%s:%d)" % (name, place, line) for name, line in _of_graphs(names, nodes)]
         self._strategy = self._strategy or any(_STRATEGY.search(name) for name, _ in names)
         self._refused = self._refused or next(iter(refused), None)
         self.graph = self.graph or next(iter(graph), None)
@@ -83,35 +82,32 @@ class Keras:
         self.own = self.own or ("%s:%d" % (place, min(own)) if own else None)
 
 
-def _own(tree: ast.Module) -> Iterator[int]:
+def _own(nodes: walks.Nodes) -> Iterator[int]:
     """Yields the lines that import ``keras``, but for the bodies of try statements."""
     tried = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Try)
+        inner
+        for node in nodes.of(ast.Try)
         for statement in node.body
-        for inner in ast.walk(statement)
+        for inner in walks.nodes(statement).of(*walks.IMPORTS)
     }
-    for node in ast.walk(tree):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [node.module or ""]
-        if id(node) not in tried and any(name.split(".")[0] == "keras" for name in names):
-            yield node.lineno  # type: ignore[attr-defined]
+    for node in nodes.of(*walks.IMPORTS):
+        is_from = type(node) is ast.ImportFrom
+        names = [node.module or ""] if is_from else [alias.name for alias in node.names]
+        is_relative = is_from and node.level
+        if node not in tried and not is_relative and "keras" in {n.split(".")[0] for n in names}:
+            yield node.lineno
 
 
-def _methods(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
+def _methods(nodes: walks.Nodes) -> Iterator[tuple[ast.Call, str]]:
     """Yields (call, name) of each call of an attribute in a file."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield node, node.func.attr
+    for call in nodes.of(ast.Call):
+        if isinstance(call.func, ast.Attribute):
+            yield call, call.func.attr
 
 
-def _refused(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def _refused(nodes: walks.Nodes) -> Iterator[tuple[str, int]]:
     """Yields (name, line) of each use that Keras refuses in a graph."""
-    for call, name in _methods(tree):
+    for call, name in _methods(nodes):
         weights = [each.arg for each in call.keywords if each.arg in _WEIGHTS]
         if name in _METHODS:
             yield name, call.lineno
@@ -119,12 +115,12 @@ def _refused(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield str(weights[0]), call.lineno
 
 
-def _of_graphs(names: list[tuple[str, int]], tree: ast.Module) -> Iterator[tuple[str, int]]:
+def _of_graphs(names: list[tuple[str, int]], nodes: walks.Nodes) -> Iterator[tuple[str, int]]:
     """Yields (name, line) of what needs a graph: names below ``tf``, and methods."""
     for name, line in names:
         if _needs_a_graph(name):
             yield "tf." + name, line
-    for call, name in _methods(tree):
+    for call, name in _methods(nodes):
         if name in _OF_GRAPHS:
             yield name, call.lineno
 

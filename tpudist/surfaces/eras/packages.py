@@ -6,17 +6,15 @@ they name what their TensorFlow had, as the program does, and have to get it fro
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import os
 import re
 import sys
 import sysconfig
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from tpudist import machine
-from tpudist.surfaces.eras import decisions, evidence
+from tpudist.surfaces.eras import decisions, evidence, walks
 
 if TYPE_CHECKING:
     from tpudist.surfaces.eras.evidence import Evidence
@@ -127,9 +125,7 @@ def names_of(place_: str) -> list[Evidence]:
                 raw = file.read()
             if b"tensorflow" not in raw or not _WORDS.search(raw):
                 continue
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                collected += evidence.collect(ast.parse(raw), path)
+            collected += evidence.collect(walks.parse(raw), path)
         except Exception:  # it may be of another Python, and never imported
             continue
     return collected

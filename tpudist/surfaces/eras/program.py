@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Iterable, Iterator, List, NamedTuple, Sequence
 
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError
-from tpudist.surfaces.eras import decisions, evidence, packages, reach
+from tpudist.surfaces.eras import decisions, evidence, packages, reach, walks
 from tpudist.surfaces.eras.keras import Keras
 
 if TYPE_CHECKING:
@@ -59,9 +59,10 @@ def read(
     keras = Keras(walk.places)
     for path, tree in walk.files():
         try:
-            files[path] = reach.Parts(tree)
-            clues += evidence.collect(tree, path)
-            keras.add(tree, path)
+            files[path], nodes = reach.Parts(tree), walks.nodes(tree)
+            uses = evidence.uses(nodes, path)
+            clues += uses.evidence
+            keras.add(nodes, uses.names, path)
         except Exception as error:  # whatever it is, the program may run all the same
             walk.faults.append((path, error))
     clues = _placed(clues, files)

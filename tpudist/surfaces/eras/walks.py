@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import warnings
 from typing import Any, Dict, Iterator, List, Tuple
 
 #: Fields that hold no nodes, or none that anybody asks for.
@@ -60,6 +61,13 @@ class Nodes(Dict[type, List[Any]]):
         return self._words
 
 
+def parse(source: str | bytes) -> ast.Module:
+    """The syntax tree of a source, without the warnings of ``ast.parse``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
+
+
 def nodes(tree: ast.AST) -> Nodes:
     """A node and all below it."""
     found = Nodes()
@@ -93,14 +101,6 @@ def parents(nodes: Nodes) -> dict[Any, Any]:
     return found
 
 
-def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:
-    """(module, level, [(name, as)]) of an import statement; module is None without ``from``."""
-    names = [(alias.name, alias.asname) for alias in node.names]
-    if isinstance(node, ast.Import):
-        return None, 0, names
-    return node.module or "", node.level, names
-
-
 def owner_of_members(node: Any) -> Any:
     """What ``vars(x)`` and ``x.__dict__`` are of; None of anything else.
 
@@ -123,15 +123,6 @@ def text(node: Any) -> str | None:
 def last_word(node: Any) -> str:
     """The last identifier of ``a.b.c``, "" of anything else."""
     return getattr(node, "attr", None) or getattr(node, "id", None) or ""
-
-
-def written(node: Any) -> str:
-    """ "a.b.c" of a Name or Attribute; ".b.c" if it begins with anything else."""
-    words = []
-    while isinstance(node, ast.Attribute):
-        words.append(node.attr)
-        node = node.value
-    return ".".join([getattr(node, "id", "")] + words[::-1])
 
 
 def index_of(node: Any) -> Any:

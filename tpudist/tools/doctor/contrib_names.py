@@ -6,14 +6,12 @@ codemod. Files are read, never run.
 
 from __future__ import annotations
 
-import ast
 import os
-import warnings
 from typing import Iterator, NamedTuple, Sequence
 
 from tpudist import surfaces
 from tpudist.errors import ArgumentError
-from tpudist.surfaces.eras import evidence
+from tpudist.surfaces.eras import evidence, walks
 
 
 class Use(NamedTuple):
@@ -53,9 +51,8 @@ def _files(path: str) -> Iterator[str]:
 
 def _of_file(path: str) -> Iterator[Use]:
     try:
-        with open(path, "rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(file.read())
+        with open(path, "rb") as file:
+            tree = walks.parse(file.read())
     except (SyntaxError, ValueError) as error:
         raise ArgumentError(
             "%s: %s" % (path, error),
@@ -63,7 +60,7 @@ def _of_file(path: str) -> Iterator[Use]:
             "tpudist doctor with the files that are",
         ) from error
     seen = set()
-    for name, line in evidence.names_below_tensorflow(tree):
+    for name, line in evidence.uses(walks.nodes(tree), path).names:
         if name.startswith("contrib.") and (name, line) not in seen:
             seen.add((name, line))
             yield use(path, line, name)

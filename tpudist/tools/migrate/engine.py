@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterable
 
 from tpudist import surfaces
+from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate import (
     gone_imports,
     graph_mode,
@@ -23,7 +24,7 @@ from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import deep_stack
-from tpudist.tools.migrate.resolution.module import Module, parse
+from tpudist.tools.migrate.resolution.module import Module
 from tpudist.tools.migrate.rules import datasets, estimators
 from tpudist.tools.migrate.use import STEPS, Plan, Use
 
@@ -75,7 +76,7 @@ class Engine:
         left = _unique([place.use(*record) for record in plan.left] + place.set_aside())
         if text == source.text:
             return outcomes.Result(path, raw, raw, [], left, "", era)
-        parse(text)  # a fault of ours, if it is no Python
+        walks.parse(text)  # a fault of ours, if it is no Python
         done = [place.use(*record) for record in plan.rewritten]
         changed = sorted(use for use in done if use.seen.rpartition(".")[2] != use.instead)
         return outcomes.Result(path, raw, sources.written(source, text), changed, left, "", era)

@@ -68,13 +68,14 @@ def _gone_today(plan: Plan, full: str) -> tuple[str, str]:
         return "no TensorFlow outside of Google has it", "import tensorflow.compat.v1 as tf"
     package = full.partition(".")[0]
     if package in surfaces.ENDED_PACKAGES:
-        return surfaces.ENDED_PACKAGES[package]
+        ended = surfaces.ENDED_PACKAGES[package]
+        return ended["why"], ended["instead"]
     below = tensorflow_names.below_tensorflow(full) or ""
     name = surfaces.gone_today(below)
     if below.partition(".")[0] == "contrib" or name in surfaces.KEPT_IN_V1 and is_v1(plan, full):
         return "", ""
     if name is not None:
-        return "not in every TensorFlow of today", surfaces.instead_of_gone(name)
+        return "not in every TensorFlow of today", surfaces.gone_names()[name]
     if full.startswith("tensorflow.") and surfaces.gone_module(below):
         return "not in every TensorFlow of today", surfaces.instead_of_module(below)
     if era_names.is_below(below, (OWN_KERAS,)):

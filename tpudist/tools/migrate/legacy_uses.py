@@ -254,7 +254,7 @@ def _member_use(plan: Plan, node: ast.Attribute, table: Table) -> Found:
             yield kind, node.attr, node, rule
         elif kind != "optimizer" or plan.module.path in plan.program.divided:
             Use(plan, rule.name, kind, node.attr, node).leave(
-                "%s in some of the calls found, not in all" % tensorflow_names.DESCRIPTIONS[kind],
+                "%s in some of the calls found, not in all" % surfaces.DESCRIPTIONS[kind],
                 "a name of its own for each, or change this call by hand",
             )
 

@@ -274,7 +274,7 @@ def _read(
     used = borrowed_names.used(nodes, names)
     lenders = frozenset(other for below, other in used.values() if below in _TENSORFLOW)
     bindings = local_names.Bindings(nodes, {name: below for name, (below, _) in used.items()})
-    found = evidence.evidence_of(nodes, path, bindings)
+    found = evidence.uses(nodes, path, bindings).evidence
     tells = generation.of_file(text, nodes, bindings, found)
     told = decisions.decide([each for each in found if each.kind in _OF_SURFACES])
     says = frozenset(each for each, pattern in _SAYS.items() if pattern.search(text))

@@ -3,7 +3,7 @@
 Values are small tuples, and an expression has a set of them:
 
     ("tf", "distribute.ReduceOp", v1)  a name below ``tf``, or below ``tf.compat.v1``
-    ("is", "strategy")                 an object of a kind of `tensorflow_names.DESCRIPTIONS`
+    ("is", "strategy")                 an object of a kind of `surfaces.DESCRIPTIONS`
     ("method", "strategy", "unwrap")   a method of such an object
     ("function", module, node, bound)  a function of the code base
     ("class", module, node)            a class of the code base

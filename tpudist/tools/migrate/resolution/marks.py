@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tpudist.tools.migrate.resolution import tensorflow_names
+from tpudist import surfaces
 from tpudist.tools.migrate.resolution.fixed_point import OTHER, Values
 
 _MARK = re.compile(r"#\s*tpudist:\s*(\w+)(?:\[([\w, -]+)\])?")
@@ -32,7 +32,7 @@ class Marks:
         if word == "ignore":
             names = (rules or "*").split(",")
             self._ignored[number] = {name.strip() for name in names}
-        elif word == _OTHER or word in tensorflow_names.DESCRIPTIONS:
+        elif word == _OTHER or word in surfaces.DESCRIPTIONS:
             self._kinds[number] = word
 
     def values(self, line: int) -> Values | None:

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any, Iterator
 
+from tpudist import surfaces
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import imported_values, tensorflow_names
@@ -34,7 +35,7 @@ def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values
     if kind == "tpudist":
         return imported_values.of_dotted(evaluator, None, value[1] + "." + name)
     if kind == "is":
-        inner = tensorflow_names.ATTRIBUTES.get((value[1], name))
+        inner = surfaces.ATTRIBUTES.get((value[1], name))
         return frozenset([("is", inner) if inner else ("method", value[1], name)])
     if kind == "module":
         if value[1].path.endswith("__init__.py") and not value[1].global_scope()[name]:
@@ -56,7 +57,7 @@ def result(evaluator: Evaluator, value: tuple[Any, ...]) -> Values:
             return UNKNOWN  # the table has few names of TensorFlow's own code
         return frozenset([("is", found)]) if found else OTHER
     if kind == "method":
-        found = tensorflow_names.METHODS.get(value[1:])
+        found = surfaces.METHODS.get(value[1:])
         return frozenset([("is", found)]) if found else OTHER
     if kind == "class":
         return frozenset([("object", *value[1:])])

@@ -8,7 +8,6 @@ import functools
 import keyword
 import re
 import sys
-import warnings
 from typing import Any, Iterator, NamedTuple
 
 from tpudist.surfaces.eras import walks
@@ -36,13 +35,6 @@ class Argument(NamedTuple):
     end: int
 
 
-def parse(text: str) -> ast.Module:
-    """The syntax tree of a source, without the warnings of ``ast.parse``."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
-
-
 class Module:
     """A parsed file.
 
@@ -58,7 +50,7 @@ class Module:
 
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text
-        self.tree = parse(text)
+        self.tree = walks.parse(text)
         self.nodes = walks.nodes(self.tree)
         self.of = self.nodes.of
         self.marks = marks.Marks(text)

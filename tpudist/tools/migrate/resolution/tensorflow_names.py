@@ -18,49 +18,6 @@ _STRATEGY = re.compile(
 )
 _OPTIMIZER = re.compile(r"^train\.\w+Optimizer$")
 
-_RESULTS = {
-    "contrib.distribute.get_distribution_strategy": "strategy",
-    "distribute.get_strategy": "strategy",
-    "contrib.distribute.get_cross_tower_context": "strategy",
-    "get_tower_context": "context",
-    "contrib.distribute.get_tower_context": "context",
-    "distribute.get_replica_context": "context",
-    "contrib.distribute.get_replica_context": "context",
-    "contrib.cluster_resolver.TPUClusterResolver": "resolver",
-    "distribute.cluster_resolver.TPUClusterResolver": "resolver",
-}
-
-#: (kind, attribute) -> the kind it is of.
-ATTRIBUTES = {
-    ("strategy", "extended"): "extended",
-    ("context", "distribution_strategy"): "strategy",
-    ("context", "strategy"): "strategy",
-}
-#: (kind, method) -> the kind of what calling it returns.
-METHODS = {
-    ("strategy", "distribute_dataset"): "function_dataset",
-    ("strategy", "experimental_distribute_dataset"): "dataset",
-    ("strategy", "experimental_distribute_datasets_from_function"): "function_dataset",
-    ("strategy", "distribute_datasets_from_function"): "function_dataset",
-    ("strategy", "run_steps_on_dataset"): "loop",
-    ("dataset", "make_initializable_iterator"): "iterator",
-    ("dataset", "make_one_shot_iterator"): "iterator",
-    ("function_dataset", "make_initializable_iterator"): "iterator",
-    ("function_dataset", "make_one_shot_iterator"): "iterator",
-}
-
-#: What an object of a kind is called.
-DESCRIPTIONS = {
-    "strategy": "a strategy",
-    "extended": "a strategy's extended",
-    "context": "a replica context",
-    "resolver": "a cluster resolver",
-    "dataset": "a distributed dataset",
-    "function_dataset": "a distributed dataset",
-    "optimizer": "an optimizer of tf.train",
-}
-
-
 _V1 = "compat.v1."
 #: What names of the table and of TensorFlow 1 begin with: ``from tensorflow import *`` binds them.
 FIRST_WORDS = {"contrib", "compat"}.union(
@@ -133,4 +90,4 @@ def result_of(dotted: str) -> str | None:
         return "strategy"
     if _OPTIMIZER.match(dotted):
         return "optimizer"
-    return _RESULTS.get(dotted)
+    return surfaces.RESULTS.get(dotted)

@@ -10,7 +10,6 @@ from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
 _RELEASES = "https://github.com/tensorflow/tensorflow/releases/tag/"
-_TODAY = {**surfaces.GONE, **surfaces.GONE_TODAY, **surfaces.private_names()}
 #: One of the names of the rule gone-names, by which others find it in a table.
 KEY = ("tf", "keras.backend.get_session")
 
@@ -27,16 +26,13 @@ def gone_contrib(use: Use) -> None:
 
 
 @rule(
-    "gone-names",
-    "latest",
-    _RELEASES + "v2.16.1",
-    [("tf", name) for name in _TODAY if name.partition(".")[0] != "contrib"],
+    "gone-names", "latest", _RELEASES + "v2.16.1", [("tf", name) for name in surfaces.gone_names()]
 )
 def gone_names(use: Use) -> None:
     """Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
     is_kept = use.name in surfaces.KEPT_IN_V1 and is_v1(use)
     if not _is_inner(use) and not is_kept:
-        use.leave("not in every TensorFlow of today", surfaces.instead_of_gone(use.name))
+        use.leave("not in every TensorFlow of today", surfaces.gone_names()[use.name])
 
 
 @rule("gone-by-2-2", "2.2", _RELEASES + "v2.2.0", [("tf", name) for name in surfaces.GONE_BY_2_2])

@@ -1,7 +1,7 @@
 """Rules without code of their own: names that have another spelling now, and names with none.
 
-Each is a row: the names that it gives another spelling, and those that it leaves, with what to
-type instead.
+Each is a row: the names that it gives another spelling; the table LEFT has those that it leaves,
+with what to type instead.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ def _row(
     step: str,
     note: str,
     text: str,
-    renamed: Names,
+    renamed: Names | None = None,
     left: Names | None = None,
     why: str = "",
 ) -> None:
     """Adds a rule that respells names, or reports why there is no new spelling."""
-    gone = left or {}
+    new, gone = renamed or {}, left or surfaces.LEFT.get(name, {})
 
     def apply(use: Use) -> None:
         key = use.kind, use.name
         if key in gone:
             use.leave(why, gone[key])
         elif use.kind == "tf":
-            _respell(use, renamed[key])
+            _respell(use, new[key])
         else:
-            use.rename(renamed[key])
+            use.rename(new[key])
 
-    add(Rule(name, step, note, frozenset([*renamed, *gone]), apply, inspect.cleandoc(text)))
+    add(Rule(name, step, note, frozenset([*new, *gone]), apply, inspect.cleandoc(text)))
 
 
 def _respell(use: Use, new: str) -> None:
@@ -77,14 +77,6 @@ _CONTEXTS = {
         or old.endswith(("TowerContext", "DistributionStrategy"))
     )
 }
-#: {member with other arguments: its call below ``strategy.extended``}.
-_EXTENDED = {
-    "batch_reduce": "batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)",
-    "broadcast": "broadcast_to(tensor, strategy.extended.worker_devices)",
-    "update": "update(var, fn, args=(...))",
-    "update_non_slot": "update_non_slot(colocate_with, fn, args=(...))",
-}
-_CROSS_TOWER = "tf.distribute.get_strategy() if tf.distribute.in_cross_replica_context() else None"
 #: Where programs import the names of ``contrib.tpu`` from.
 _TPU_MODULES = (
     "contrib.tpu.",
@@ -114,12 +106,7 @@ _row(
     ``is_single_tower`` and a context's ``device`` have no other spelling and are left.
     """,
     {key: new for key, new in surfaces.MEMBERS["v2_0"].items() if key[1] in _TOWERS},
-    {
-        ("strategy", "is_single_tower"): "strategy.num_replicas_in_sync == 1",
-        ("context", "is_single_tower"): "context.num_replicas_in_sync == 1",
-        ("context", "device"): "context.devices[0]: a replica has several logical devices",
-    },
-    "it is no member of 2.x",
+    why="it is no member of 2.x",
 )
 _row(
     "contexts",
@@ -127,15 +114,7 @@ _row(
     _DOCS + "r1.13/site/en/api_docs/python/tf/distribute.md",
     """``get_tower_context`` and the functions around it have replica names since 1.13.""",
     _of_tf(_CONTEXTS),
-    {
-        ("tf", "contrib.distribute.get_cross_tower_context"): _CROSS_TOWER,
-        ("tf", "get_cross_tower_context"): _CROSS_TOWER,
-        (
-            "tf",
-            "contrib.distribute.get_loss_reduction",
-        ): "divide the loss by tf.distribute.get_strategy().num_replicas_in_sync",
-    },
-    "it has no successor",
+    why="it has no successor",
 )
 _row(
     "resolvers",
@@ -167,17 +146,7 @@ _row(
     "2.0",
     _DOCS + "r1.11/site/en/api_docs/python/tf/contrib/distribute/TPUStrategy.md",
     """Members of contrib's TPUStrategy that no later release has.""",
-    {},
-    {
-        ("strategy", "map"): "a Python loop, or tf.map_fn",
-        ("strategy", "configure"): "nothing: the resolver and "
-        "tf.config.experimental_connect_to_cluster do it",
-        ("strategy", "get_host_cpu_device"): "tf.device('/job:worker/task:N/device:CPU:0')",
-        ("strategy", "worker_device_index"): "tf.distribute.get_replica_context()."
-        "replica_id_in_sync_group",
-        ("strategy", "steps_per_run"): "keep the number in a variable of your own",
-    },
-    "no strategy of 2.x has it",
+    why="no strategy of 2.x has it",
 )
 _row(
     "extended",
@@ -190,10 +159,9 @@ _row(
     {
         key: new
         for key, new in surfaces.MEMBERS["v2_0"].items()
-        if new.startswith("extended.") and key[1] not in _EXTENDED
+        if new.startswith("extended.") and key not in surfaces.LEFT["extended"]
     },
-    {("strategy", name): "strategy.extended." + call for name, call in _EXTENDED.items()},
-    "its arguments are others in strategy.extended",
+    why="its arguments are others in strategy.extended",
 )
 _row(
     "run-steps-on-dataset",
@@ -213,12 +181,7 @@ _row(
 
     In a Session, run the op of one step n times. ``--level import`` keeps the file as it was.
     """,
-    {},
-    {
-        ("strategy", "run_steps_on_dataset"): "a tf.function with a loop over tf.range(n); "
-        "session.run the op of one step n times in a Session"
-    },
-    "no strategy of 2.x has it",
+    why="no strategy of 2.x has it",
 )
 _row(
     "contrib-moved",
@@ -235,12 +198,7 @@ _row(
     "2.0",
     "https://www.tensorflow.org/guide/distributed_training",
     "``model.compile(distribute=strategy)`` of contrib's Keras, which TensorFlow 2 refuses.",
-    {},
-    {
-        ("any", "compile"): "with strategy.scope(): around what makes and compiles the model, "
-        "and dataset.batch(n) with the rows of all replicas: 1.12 gave each of them a batch"
-    },
-    "TensorFlow 2 takes no distribute",
+    why="TensorFlow 2 takes no distribute",
 )
 _row(
     "renamed-names",
@@ -260,21 +218,15 @@ _row(
 
     They changed the speed of a dataset, not its elements.
     """,
-    {},
-    {("any", name): words for name, words in surfaces.GONE_DATA_OPTIONS.items()},
-    "no option of tf.data",
+    left={("any", name): words for name, words in surfaces.GONE_DATA_OPTIONS.items()},
+    why="no option of tf.data",
 )
 _row(
     "private-modules",
     "latest",
     _RELEASES + "v2.5.0",
     """``tf.python.x``: TensorFlow's own modules as attributes, which it has not since 2.5.""",
-    {},
-    {
-        ("tf", name): "from tensorflow.%s.x import y, which is no public API" % name
-        for name in ("python", "core")
-    },
-    "no attribute today",
+    why="no attribute today",
 )
 _row(
     "run",
