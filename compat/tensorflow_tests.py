@@ -36,7 +36,7 @@ def overlays(era, made):
         """The surface's strategy, as a test makes it."""
 
         def __init__(self, cluster=None, *args, **unused_options):
-            from tpudist.core import adapter
+            from tpudist import adapter
 
             steps = args[0] if args and isinstance(args[0], int) else None
             rest = [arg for arg in args if not isinstance(arg, int)]

@@ -100,12 +100,12 @@ def tpu_as_found():
     found = _is_started()
     yield
     if _is_started() and not found:
-        sys.modules["tpudist.core.system.cluster"].shutdown_tpu_system("virtual")
+        sys.modules["tpudist.system.cluster"].shutdown_tpu_system("virtual")
 
 
 def _is_started():
     """Whether a test has initialized a TPU in this process; TensorFlow is not imported for it."""
-    cluster = sys.modules.get("tpudist.core.system.cluster")
+    cluster = sys.modules.get("tpudist.system.cluster")
     return cluster is not None and cluster.is_started()
 
 

@@ -4,7 +4,7 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 
 SUM = tf.VariableAggregation.SUM

@@ -13,8 +13,8 @@ import sys
 def main():
     from oauth2client import client
 
-    from tpudist.core.system import cluster
     from tpudist.errors import TpudistError
+    from tpudist.system import cluster
 
     for line in sys.stdin:
         client.SETTINGS.env_name = None  # it is kept for a process; here each line is one

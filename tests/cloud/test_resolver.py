@@ -5,8 +5,8 @@ import pytest
 from tests.cloud import server
 from tests.cloud.server import CUT, GARBAGE, SLOW, node
 from tpudist.cloud import waiting
-from tpudist.core.system import cluster, named_tpus
 from tpudist.errors import TPUAccessError, TpudistError, TPUNameError, TPUStateError
+from tpudist.system import cluster, named_tpus
 from tpudist.tfcompat import tpu, versions
 
 pytest.importorskip("googleapiclient", reason='pip install ".[test-cloud]" brings it')

@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from tests.cloud import server as servers
 from tpudist.cloud import waiting
-from tpudist.core.system import cluster
 from tpudist.errors import TPUStateError
+from tpudist.system import cluster
 
 
 @contextlib.contextmanager

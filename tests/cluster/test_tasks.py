@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tpudist import cli
-from tpudist.core.system import tasks
 from tpudist.errors import TPUNameError
+from tpudist.system import tasks
 
 
 @pytest.mark.parametrize(

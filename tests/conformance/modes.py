@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.helpers import cores
 from tpudist import surfaces
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
 from tpudist.v2_2.strategy import TPUStrategy as TPUStrategy22
 

@@ -5,8 +5,8 @@ import tensorflow as tf
 
 from tests.conformance import modes
 from tests.examples import running
-from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError, TPUNameError
+from tpudist.system import cluster
 from tpudist.tfcompat import devices, keras_packages, versions
 
 

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from tests.conformance.modes import SUM, covers, number
-from tpudist.core.system import cluster, placement
 from tpudist.errors import ShardingError, TopologyError
+from tpudist.system import cluster, placement
 from tpudist.tfcompat import versions
 
 ANNOTATIONS = {

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tests.conformance.modes import MEAN, SUM, number
 from tpudist import errors
-from tpudist.core.system import cluster, placement
+from tpudist.system import cluster, placement
 
 Resolver = cluster.TPUClusterResolver
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.helpers import cores, v2_behavior  # noqa: F401 (it switches)
 from tpudist import contrib, errors, v2_0, v2_2
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.tfcompat import distributed, versions
 
 pytestmark = pytest.mark.skipif(

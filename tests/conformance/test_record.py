@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from compat.record import native, record
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.tfcompat import versions
 
 #: {era of a program: (surface, arguments of its TPUStrategy)}

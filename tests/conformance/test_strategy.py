@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 
 from tests.conformance.modes import SUM, covers, number
-from tpudist.core.system import cluster
 from tpudist.errors import TPUNameError
+from tpudist.system import cluster
 
 
 @covers("__init__")
@@ -192,7 +192,7 @@ def test_it_starts_after_tensorflow_was_used(surface):
             tf.compat.v1.enable_v2_behavior()
         assert float(tf.reduce_sum(tf.ones([3]))) == 3.
         before = tf.config.experimental.list_logical_devices()
-        from tpudist.core.system import cluster
+        from tpudist.system import cluster
         from %s import %s
         strategy = %s(cluster.TPUClusterResolver("virtual:8"))
         with strategy.scope():

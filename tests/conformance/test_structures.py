@@ -7,7 +7,7 @@ from tests.conformance.modes import MEAN, SUM, covers, number, replica
 from tests.contrib import harness
 from tests.helpers import cores
 from tpudist.contrib.distribute import get_tower_context
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.tfcompat import distributed, nests
 from tpudist.v2_2 import later
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.conformance.modes import SUM, number
-from tpudist.core.system import cluster, placement
+from tpudist.system import cluster, placement
 
 ON_READ = tf.VariableSynchronization.ON_READ
 #: (shape of a replica's cores, replicas).

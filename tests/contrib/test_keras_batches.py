@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from tpudist import errors
 from tpudist.contrib.strategy import TPUStrategy
-from tpudist.core.keras import whole_batches
-from tpudist.core.system import cluster
+from tpudist.keras import whole_batches
+from tpudist.system import cluster
 from tpudist.tfcompat import versions
 
 ROWS = np.arange(24, dtype=np.float32).reshape(12, 2)

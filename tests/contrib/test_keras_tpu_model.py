@@ -7,7 +7,7 @@ import tensorflow as tf
 from tpudist import errors
 from tpudist.contrib import tpu
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
-from tpudist.core.keras.tpu_models import TPUDistributionStrategy
+from tpudist.keras.tpu_models import TPUDistributionStrategy
 from tpudist.tfcompat import keras_packages
 
 ROWS = np.arange(32, dtype=np.float32).reshape(8, 4) / 32

@@ -6,9 +6,9 @@ import tensorflow as tf
 from tests.contrib.harness import strategy_of, tf1
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import TPUStrategy, TPUStrategyV1, get_tower_context
-from tpudist.core.system.cluster import initialize_tpu_system
-from tpudist.core.system.placement import DeviceAssignment
 from tpudist.errors import ArgumentError, TopologyError, TPUNameError
+from tpudist.system.cluster import initialize_tpu_system
+from tpudist.system.placement import DeviceAssignment
 
 
 def test_towers_and_devices(mode):

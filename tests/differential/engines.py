@@ -8,9 +8,8 @@ import tensorflow as tf
 
 from tests.differential import passes
 from tests.differential.world import World
-from tpudist import v2_0, v2_2
+from tpudist import adapter, v2_0, v2_2
 from tpudist.contrib.distribute import MultiStepContext
-from tpudist.core import adapter
 from tpudist.tfcompat import distributed, nests
 
 _v1 = tf.compat.v1

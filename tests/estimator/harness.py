@@ -5,8 +5,8 @@ import tensorflow as tf
 
 from tests.helpers import cores
 from tpudist.contrib.tpu import CrossShardOptimizer
-from tpudist.core.system.cluster import TPUClusterResolver
 from tpudist.estimator import export, tpu
+from tpudist.system.cluster import TPUClusterResolver
 
 tf1 = tf.compat.v1
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tests.helpers import cores
 from tpudist import estimator
 from tpudist.contrib.distribute import TPUStrategy
-from tpudist.core.system.cluster import TPUClusterResolver
+from tpudist.system.cluster import TPUClusterResolver
 from tpudist.v2_2 import strategy as v2_2
 
 tf1 = tf.compat.v1

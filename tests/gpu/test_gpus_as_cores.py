@@ -11,7 +11,7 @@ import tensorflow as tf
 from tests.cluster import programs
 from tests.examples import running
 from tests.gpu import test_on_a_gpu
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 
 pytestmark = test_on_a_gpu.pytestmark
 

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 

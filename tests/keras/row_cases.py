@@ -18,10 +18,10 @@ import tensorflow as tf
 
 from tests.helpers import cores
 from tpudist.contrib import strategy as contrib
-from tpudist.core.keras import tpu_models
-from tpudist.core.system import cluster
 from tpudist.errors import TpudistError
+from tpudist.keras import tpu_models
 from tpudist.legacy import plain_failures
+from tpudist.system import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_0 import strategy as v2_0
 from tpudist.v2_2 import strategy as v2_2

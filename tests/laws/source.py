@@ -8,6 +8,9 @@ from tests import ROOT
 
 FACADES = ("contrib", "v2_0", "v2_2")
 
+#: The packages of what the facades' calls lead to, from the ground up.
+BELOW_FACADES = ("system", "strategy", "input", "keras", "backends", "adapter", "computations")
+
 
 def files(*folders):
     """Paths of the Python files under folders of the checkout, relative to it."""

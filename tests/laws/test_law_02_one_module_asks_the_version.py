@@ -75,11 +75,11 @@ BAD = [
     "from tensorflow.python.distribute import values\nhasattr(values, 'PerReplica')",
     "import tensorflow as tf\ngetattr(tf, 'function', None)",
     "import tensorflow as tf\nlib = tf.distribute\nhasattr(lib, 'TPUStrategy')",
-    "from tpudist.core import versions\nif versions.TF >= old: pass",
-    "from tpudist.core import versions\nif versions.TF.release < (2,): pass",
+    "from tpudist.strategy import versions\nif versions.TF >= old: pass",
+    "from tpudist.strategy import versions\nif versions.TF.release < (2,): pass",
 ]
 GOOD = [
-    "from tpudist.core import versions\nif versions.HAS_RUN: pass",
+    "from tpudist.strategy import versions\nif versions.HAS_RUN: pass",
     "import tensorflow as tf\ngetattr(tf, name)",
     "hasattr(value, 'numpy')",
     "import tensorflow as tf\nx = tf.constant(1)\nhasattr(x, 'op')",

@@ -1,4 +1,4 @@
-"""Law 4: a facade's functions are one call into core: argument mapping, nothing else.
+"""Law 4: a facade's functions are one call of what is below: argument mapping, nothing else.
 
 Every module of every facade is read. A body may also hand on to ``super()``, or
 give an attribute (``return self._context.strategy``): that maps a name, too.
@@ -31,31 +31,33 @@ def functions(tree):
 
 
 def more_than_a_call(tree):
-    """(line, function) of each that does more than hand on to core."""
-    core = _names_of_core(tree)
+    """(line, function) of each that does more than hand on."""
+    below = _names_of_what_is_below(tree)
     for name, node in functions(tree):
-        if not _hands_on(node, core):
+        if not _hands_on(node, below):
             yield node.lineno, name
 
 
-def _names_of_core(tree):
-    """The names that a module has imported from ``tpudist.core``."""
+def _names_of_what_is_below(tree):
+    """The names that a module has imported from what stands below the facades."""
+    rooms = ["tpudist." + room for room in source.BELOW_FACADES]
     return {
         alias.asname or alias.name
         for node in tree.body
-        if isinstance(node, ast.ImportFrom) and source.below(node.module or "", "tpudist.core")
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
+        if any(source.below("%s.%s" % (node.module, alias.name), room) for room in rooms)
     }
 
 
-def _hands_on(function, core):
+def _hands_on(function, below):
     body = function.body[1 if ast.get_docstring(function) is not None else 0 :]
     if len(body) != 1 or not isinstance(body[0], (ast.Return, ast.Expr)):
         return False
     value = body[0].value
     if isinstance(value, ast.Call):
         owner = source.chain(value.func)[:1]
-        return bool(owner and owner[0] in core) or _is_super(value.func)
+        return bool(owner and owner[0] in below) or _is_super(value.func)
     return source.chain(value)[:1] == ["self"] and isinstance(body[0], ast.Return)
 
 
@@ -81,7 +83,7 @@ def _is_super(function):
     ],
 )
 def test_rule_sees(body):
-    start = "from tpudist.core import adapter\nimport tensorflow as tf\n"
+    start = "from tpudist import adapter\nimport tensorflow as tf\n"
     assert list(more_than_a_call(ast.parse(start + "class S:\n  def run(self, fn):\n    " + body)))
     assert list(more_than_a_call(ast.parse(start + "def run(self, fn):\n    " + body)))
 
@@ -98,7 +100,7 @@ def test_rule_sees(body):
     ],
 )
 def test_rule_lets_pass(body):
-    code = "from tpudist.core import adapter\nclass S:\n  def run(self, fn):\n    " + body
+    code = "from tpudist import adapter\nclass S:\n  def run(self, fn):\n    " + body
     assert not list(more_than_a_call(ast.parse(code)))
 
 

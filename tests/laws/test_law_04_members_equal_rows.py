@@ -65,7 +65,7 @@ def test_rule_sees_each_kind_of_difference(era):
     rows = surfaces.members(era)
     scope = rows.pop("scope")
     rows["reduce"] = rows["reduce"]._replace(signature="()")
-    rows["extended"] = rows["extended"]._replace(leads_to="tpudist.core.adapter:run")
+    rows["extended"] = rows["extended"]._replace(leads_to="tpudist.adapter:run")
     rows["group"] = rows["group"]._replace(kind="property", signature="")
     rows["gather"] = scope
 

@@ -23,20 +23,17 @@ MAY_IMPORT = {
 #: (file, attribute): why an object that somebody else made gets it. Classes and
 #: modules never do: that is patching.
 OBJECTS = {
-    ("core/backends/strategies.py", "_enable_packed_variable_in_eager_mode"): "what the native "
+    ("backends/strategies.py", "_enable_packed_variable_in_eager_mode"): "what the native "
     "constructors set; a facade's strategy does not go through them",
     (
-        "core/backends/strategies.py",
+        "backends/strategies.py",
         "_tpu_cluster_resolver",
     ): "our extended object; Keras and the native class read it there",
-    (
-        "core/keras/split_models.py",
-        "_name",
-    ): "our copy of a model: Keras wants another name for each of "
+    ("keras/split_models.py", "_name"): "our copy of a model: Keras wants another name for each of "
     "a model's layers, and copies them with theirs",
-    ("core/contexts.py", "_tpudist_context"): "the surface's object for a replica, which is one as "
-    "long as TensorFlow's is",
-    ("core/keras/tpu_models.py", "_unconditional_loss"): "our tensor: Keras reads there whether a "
+    ("strategy/contexts.py", "_tpudist_context"): "the surface's object for a replica, which is "
+    "one as long as TensorFlow's is",
+    ("keras/tpu_models.py", "_unconditional_loss"): "our tensor: Keras reads there whether a "
     "loss depends on the inputs",
     ("tfcompat/distributed_before_2_2.py", "__class__"): "releases before 2.2 make the variable "
     "and choose its class themselves",
@@ -50,7 +47,7 @@ OBJECTS = {
     ): "the type of our value: a function makes its results by it; nests take no subclass",
     ("tfcompat/functions.py", "_captured_inputs"): "releases without a constructor that takes "
     "captures",
-    ("core/backends/mirrored.py", "_collective_key_base"): "the native constructor reads it off "
+    ("backends/mirrored.py", "_collective_key_base"): "the native constructor reads it off "
     "the strategy",
     ("tfcompat/clusters.py", "_collective_key_base"): "likewise",
     ("virtual/extended.py", "_collective_key_base"): "the native constructor reads it off the "

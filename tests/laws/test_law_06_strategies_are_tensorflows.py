@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from tpudist.contrib.distribute import TPUStrategy as ContribStrategy
 from tpudist.contrib.distribute import TPUStrategyV1
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
 from tpudist.v2_2.strategy import TPUStrategy as TPUStrategy22
 

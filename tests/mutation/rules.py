@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tests.mutation import breaking
 from tests.virtual.vectorize import batching_cases, test_batching
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.vectorize import rules
 from tpudist.virtual.vectorize.values import batched_values, optionals, tensor_lists

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.mutation import breaking, rules
 from tests.virtual.vectorize import test_unknown_sizes, unknown_cases
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.vectorize.rules import dims, elementwise, ragged
 from tpudist.virtual.vectorize.values import ragged_values

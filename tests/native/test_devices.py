@@ -2,8 +2,8 @@
 
 import pytest
 
-from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError
+from tpudist.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from tests.helpers.generations import second_generation
 from tpudist import v2_2
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.tfcompat import devices
 
 

@@ -13,9 +13,9 @@ from tests.native import described
 from tests.native.test_native_graph import nodes
 from tests.native.test_pods import HOSTS, PODS
 from tpudist.contrib.tpu import CrossShardOptimizer
-from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError
 from tpudist.estimator import tpu as tpu_estimator
+from tpudist.system import cluster
 from tpudist.tfcompat import estimators, tpu, versions
 
 TENSORFLOWS = pytest.mark.skipif(

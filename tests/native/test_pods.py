@@ -13,8 +13,8 @@ from tests.native.test_native_graph import nodes
 from tpudist.contrib import tpu as contrib_tpu
 from tpudist.contrib.distribute import TPUStrategy as ContribStrategy
 from tpudist.contrib.distribute import VariableAggregation
-from tpudist.core.system import placement
 from tpudist.surfaces import slices
+from tpudist.system import placement
 from tpudist.tfcompat import tpu, versions
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
 from tpudist.v2_2.strategy import TPUStrategy as TPUStrategy22
@@ -31,7 +31,7 @@ def pod(request, monkeypatch):
     """A slice, described, in a graph: its name, devices, and resolver."""
     monkeypatch.delenv("TPUDIST_TPU", raising=False)
     monkeypatch.setattr(
-        "tpudist.core.computations.tpu_ops._last_system", None
+        "tpudist.computations.tpu_ops._last_system", None
     )  # of another test's resolver
     cores, per_host = PODS[request.param]
     assert (slices.find(request.param).devices, slices.find(request.param).hosts) == (cores, HOSTS)

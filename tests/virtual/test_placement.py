@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tpudist.core.system import cluster, placement
+from tpudist.system import cluster, placement
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual import system
@@ -86,7 +86,7 @@ def test_ops_of_a_replica_for_a_logical_device():
 #: Averages in a replica function, in a process that places no op elsewhere than asked for.
 AVERAGES = """
 import tensorflow as tf
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 
 tf.config.set_soft_device_placement(False)

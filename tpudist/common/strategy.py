@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tpudist.core import adapter
+from tpudist import adapter
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import (
+    from tpudist.annotations import (
         Assignment,
         Context,
         Dataset,

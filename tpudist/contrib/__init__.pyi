@@ -19,8 +19,8 @@ from tpudist.contrib.context import has_distribution_strategy as has_distributio
 from tpudist.contrib.distribute import TPUStrategy as TPUStrategy
 from tpudist.contrib.tensorflow.distribute import InputContext as InputContext
 from tpudist.contrib.tensorflow.distribute import ReduceOp as ReduceOp
-from tpudist.core.system.cluster import connect_to_cluster as connect_to_cluster
-from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
-from tpudist.core.system.cluster import shutdown_tpu_system as shutdown_tpu_system
-from tpudist.core.system.placement import DeviceAssignment as DeviceAssignment
+from tpudist.system.cluster import connect_to_cluster as connect_to_cluster
+from tpudist.system.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.system.cluster import shutdown_tpu_system as shutdown_tpu_system
+from tpudist.system.placement import DeviceAssignment as DeviceAssignment
 from tpudist.tfcompat.tpu import Topology as Topology

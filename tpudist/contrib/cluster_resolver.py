@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tpudist.core.computations import tpu_ops
+from tpudist.computations import tpu_ops
 
 
 class TPUClusterResolver(tpu_ops.RememberedResolver):

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tpudist.core import adapter, contexts, step_loops
+from tpudist import adapter
+from tpudist.backends import step_loops
+from tpudist.strategy import contexts
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Fn
+    from tpudist.annotations import Fn
 
 
 #: `tf.VariableAggregation` with NONE, SUM, MEAN and ONLY_FIRST_TOWER (r1.11);

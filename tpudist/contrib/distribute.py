@@ -21,7 +21,7 @@ from tpudist.contrib.context import (
     has_distribution_strategy,
 )
 from tpudist.contrib.strategy import TPUStrategy
-from tpudist.core.system.cluster import initialize_tpu_system
+from tpudist.system.cluster import initialize_tpu_system
 
 __all__ = [  # noqa: F822 (the native classes, see __getattr__)
     "MirroredStrategy",

@@ -3,7 +3,7 @@
 Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/distribute/TPUStrategy.md
 """
 
-from tpudist.core.input import per_replica_datasets
+from tpudist.input import per_replica_datasets
 
 
 class PerDeviceDataset(per_replica_datasets.PerReplicaDataset):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tpudist.core import adapter
+from tpudist import adapter
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Args, Dataset, Fn, Kwargs, Ops
+    from tpudist.annotations import Args, Dataset, Fn, Kwargs, Ops
 
 
 @adapter.part_of("TPUStrategy")

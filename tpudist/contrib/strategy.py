@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Iterable
 
+from tpudist import adapter
 from tpudist.common.strategy import EveryEra, FirstGeneration
 from tpudist.contrib.context import MultiStepContext
 from tpudist.contrib.inputs import PerDeviceDataset
 from tpudist.contrib.replicas import ReplicaNames
-from tpudist.core import adapter
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Args, Assignment, DatasetFn, Fn, Integer, Ops, Resolver
+    from tpudist.annotations import Args, Assignment, DatasetFn, Fn, Integer, Ops, Resolver
 
 
 class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrategyBaseV1):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
 
-from tpudist.core import adapter
-from tpudist.core.computations import cross_shard_optimizer, tpu_ops
-from tpudist.core.keras import tpu_models
+from tpudist import adapter
+from tpudist.computations import cross_shard_optimizer, tpu_ops
+from tpudist.keras import tpu_models
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Args, Assignment, Context, Fn, Integer, Operation, Tensor
+    from tpudist.annotations import Args, Assignment, Context, Fn, Integer, Operation, Tensor
 
 
 @adapter.library

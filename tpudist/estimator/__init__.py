@@ -2,7 +2,7 @@
 
 Its classes are TensorFlow's, used and subclassed; from 2.16 on those of the package
 tensorflow-estimator. What runs on the replicas of a TPU is written once for all releases, over
-`tpudist.core.adapter`.
+`tpudist.adapter`.
 
 The modules, from what a user names to what a replica runs:
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import SaverListener, Scaffold
+    from tpudist.annotations import SaverListener, Scaffold
 
 
 _CheckpointSaverHook: Any = tf.compat.v1.train.CheckpointSaverHook

@@ -13,7 +13,7 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import estimators, nests
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Fn, Nest, Operation, Session, Tensor, TPUConfig
+    from tpudist.annotations import Fn, Nest, Operation, Session, Tensor, TPUConfig
 
 _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import tensorflow as tf
 
-from tpudist.core import adapter
+from tpudist import adapter
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Dataset, Fn, Nest, Operation, Session, Strategy, Tensor
+    from tpudist.annotations import Dataset, Fn, Nest, Operation, Session, Strategy, Tensor
 
 #: The values of ``InputPipelineConfig``.
 PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2, BROADCAST, SLICED = 1, 2, 3, 4, 5

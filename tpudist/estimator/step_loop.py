@@ -1,7 +1,7 @@
 """Runs a model function in each replica, in a loop of steps on the device.
 
 The model function is called in the replicas of a strategy, and several steps are one loop of
-:func:`tpudist.core.adapter.run_steps`. Estimator and TPUEstimator use it on every release.
+:func:`tpudist.adapter.run_steps`. Estimator and TPUEstimator use it on every release.
 """
 
 from __future__ import annotations
@@ -12,22 +12,14 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 import tensorflow as tf
 
-from tpudist.core import adapter, step_loops
+from tpudist import adapter
+from tpudist.backends import step_loops
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import host_calls
 from tpudist.tfcompat import distributed, estimators, nests
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import (
-        Extended,
-        Fn,
-        Integer,
-        Nest,
-        Scaffold,
-        Session,
-        Strategy,
-        Tensor,
-    )
+    from tpudist.annotations import Extended, Fn, Integer, Nest, Scaffold, Session, Strategy, Tensor
 
 _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook

@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from tpudist.core.system import cluster as clusters
-from tpudist.core.system import tasks
 from tpudist.estimator import lookup
 from tpudist.estimator.tpu_estimator import TPUEstimator
+from tpudist.system import cluster as clusters
+from tpudist.system import tasks
 
 if TYPE_CHECKING:
-    from tpudist.core import annotations as types
+    from tpudist import annotations as types
 
 InputPipelineConfig: Any = lookup.load_tpu("InputPipelineConfig")
 TPUConfig: Any = lookup.load_tpu("TPUConfig")

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core import adapter, base_classes
-from tpudist.core.system import cluster, placement
+from tpudist import adapter
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import infeed, lookup, step_loop, tpu_specs, unsupported, user_functions
+from tpudist.strategy import base_classes
+from tpudist.system import cluster, placement
 from tpudist.tfcompat import devices, estimators
 
 if TYPE_CHECKING:
     from typing import Any, Iterator
 
-    from tpudist.core.annotations import (
+    from tpudist.annotations import (
         Assignment,
         EstimatorSpec,
         Fn,

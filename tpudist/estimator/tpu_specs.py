@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
-from tpudist.core import adapter
+from tpudist import adapter
 from tpudist.errors import ArgumentTypeError
 from tpudist.estimator import host_calls, infeed, lookup, step_loop, unsupported
 from tpudist.estimator.step_loop import StepLoop
 from tpudist.tfcompat import estimators, nests
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import (
+    from tpudist.annotations import (
         EstimatorSpec,
         Fn,
         Nest,

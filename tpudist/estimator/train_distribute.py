@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tpudist.core import adapter, contexts
+from tpudist import adapter
 from tpudist.errors import ArgumentError
 from tpudist.estimator import infeed, lookup, step_loop, user_functions
+from tpudist.strategy import contexts
 from tpudist.tfcompat import functions, nests, versions
 
 if TYPE_CHECKING:
     from typing import Iterator
 
-    from tpudist.core.annotations import (
+    from tpudist.annotations import (
         Dataset,
         EstimatorSpec,
         Fn,

@@ -16,7 +16,7 @@ from tpudist.tfcompat import clusters, nests, versions
 from tpudist.virtual import explanations
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Operation, TPUConfig
+    from tpudist.annotations import Operation, TPUConfig
 
 _SUMMARY = re.compile(r"(Write)?(Scalar|Histogram|Image|Audio|Tensor|)Summary(V2)?$")
 

@@ -10,7 +10,7 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import nests
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Fn
+    from tpudist.annotations import Fn
 
 
 def argument_names(fn: Fn) -> tuple[str, ...]:

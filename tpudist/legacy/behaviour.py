@@ -312,7 +312,7 @@ def listing_cores() -> Iterator[None]:
 
     Those of ``tf.test.TestCase`` and of TensorFlow's own classes are not the drop-in's.
     """
-    from tpudist.core.system import workers
+    from tpudist.system import workers
     from tpudist.tfcompat import tpu
 
     native = tpu.BaseSession.list_devices

@@ -314,7 +314,7 @@ def _is_below(trace: TracebackType, folders: Sequence[str]) -> bool:
 
 def _join_cluster(name: str) -> None:
     """Starts this worker of a cluster: TensorFlow cannot start it after the script's first op."""
-    from tpudist.core.system import cluster
+    from tpudist.system import cluster
 
     cluster.join(cluster.described(name))
 

@@ -15,7 +15,7 @@ import os
 import tempfile
 from typing import Any, Callable, Iterator
 
-from tpudist.core.system import tasks
+from tpudist.system import tasks
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ class Row(NamedTuple):
       kind: "init", "property", "method", "function" or "class".
       signature: as on the era's page, without ``self``; "" for a property.
       leads_to: ``module:attribute`` of what answers for it: of a member of the
-        strategy class its operation of ``tpudist.core.adapter``.
+        strategy class its operation of ``tpudist.adapter``.
       carried: whether it is another era's name that the releases of this one still
         had, deprecated and on no page: it works, and does not tell the era.
       since: first TensorFlow release that has the name natively, "" if none has
@@ -55,7 +55,7 @@ def of(era: str, spelled: str) -> Iterator[Row]:
                 name=name,
                 kind=kind,
                 signature="".join(signature),
-                leads_to="tpudist.core.adapter:" + operation if operation else _home(era, name),
+                leads_to="tpudist.adapter:" + operation if operation else _home(era, name),
                 carried="carried" in keys,
                 since=since,
                 until=until,

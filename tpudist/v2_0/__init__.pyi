@@ -1,9 +1,9 @@
 # Written by: python -m compat.stubs
-from tpudist.core.system.cluster import TPUClusterResolver as TPUClusterResolver
-from tpudist.core.system.cluster import connect_to_cluster as connect_to_cluster
-from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
-from tpudist.core.system.cluster import shutdown_tpu_system as shutdown_tpu_system
-from tpudist.core.system.placement import DeviceAssignment as DeviceAssignment
+from tpudist.system.cluster import TPUClusterResolver as TPUClusterResolver
+from tpudist.system.cluster import connect_to_cluster as connect_to_cluster
+from tpudist.system.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.system.cluster import shutdown_tpu_system as shutdown_tpu_system
+from tpudist.system.placement import DeviceAssignment as DeviceAssignment
 from tpudist.tfcompat.tpu import Topology as Topology
 from tpudist.v2_0 import compat_v1 as compat_v1
 from tpudist.v2_0 import strategy as strategy

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tpudist import adapter
 from tpudist.common.strategy import SecondGeneration
-from tpudist.core import adapter
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Args, Fn, Kwargs
+    from tpudist.annotations import Args, Fn, Kwargs
 
 
 class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):

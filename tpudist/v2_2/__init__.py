@@ -3,7 +3,7 @@
 Every name is loaded when it is first asked for; importing this package does
 not import TensorFlow. ``from tpudist.v2_2 import tensorflow as tf`` gives a
 ``tf`` in which the era's names work. To change: names and signatures of the era; a
-method is one call into :mod:`tpudist.core.adapter`.
+method is one call into :mod:`tpudist.adapter`.
 """
 
 from tpudist import dropin as _dropin

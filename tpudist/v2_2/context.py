@@ -5,7 +5,7 @@ Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribut
 
 from __future__ import annotations
 
-from tpudist.core import replica_values
+from tpudist.strategy import replica_values
 
 
 class ValueContext(replica_values.ValueContext):

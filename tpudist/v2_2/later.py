@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tpudist.core import adapter
+from tpudist import adapter
 from tpudist.v2_2 import strategy
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Assignment, Resolver
+    from tpudist.annotations import Assignment, Resolver
 
 
 class TPUStrategy(strategy.TPUStrategy):

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
+from tpudist import adapter
 from tpudist.common.strategy import SecondGeneration
-from tpudist.core import adapter
 from tpudist.v2_2.context import ValueContext
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
-    from tpudist.core.annotations import Args, Fn, Kwargs, Options
+    from tpudist.annotations import Args, Fn, Kwargs, Options
 
 
 class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):

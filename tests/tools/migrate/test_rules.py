@@ -79,7 +79,7 @@ def test_every_name_of_contrib_has_a_rule():
 def _key(row):
     """What the rule of a name of contrib is asked for."""
     # What 2.x has no successor of stays, and is said.
-    if row.leads_to.startswith(("tpudist.estimator", "tpudist.core.keras.tpu_models")) or (
+    if row.leads_to.startswith(("tpudist.estimator", "tpudist.keras.tpu_models")) or (
         row.name.startswith(
             ("contrib.tpu.keras_to_tpu_model", "contrib.tpu.repeat", "contrib.tpu.while_loop")
             + ("contrib.tpu.InfeedQueue", "contrib.tpu.infeed_", "contrib.tpu.outfeed_")

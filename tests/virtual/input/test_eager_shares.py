@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 

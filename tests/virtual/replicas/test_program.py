@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 from tests.helpers.generations import second_generation
-from tpudist.core.system import cluster
 from tpudist.errors import ContextError
+from tpudist.system import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_0.strategy import TPUStrategy
 

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual import device_loop

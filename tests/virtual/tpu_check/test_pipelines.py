@@ -10,8 +10,8 @@ import tpudist
 from tests.helpers.generations import second_generation
 from tests.virtual import harness
 from tpudist import contrib, machine
-from tpudist.core.system import cluster
 from tpudist.errors import CompileError
+from tpudist.system import cluster
 
 pytestmark = second_generation
 

@@ -8,7 +8,7 @@ that is left open comes out right now and then.
 import pytest
 import tensorflow as tf
 
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from tests.virtual.harness import CORES
 from tpudist.contrib.strategy import TPUStrategy as ContribStrategy
-from tpudist.core.system import cluster
 from tpudist.errors import ContextError
+from tpudist.system import cluster
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
 

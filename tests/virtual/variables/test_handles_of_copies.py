@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.virtual.harness import CORES, START, VALUES, copy_values, run_step, with_split_copies
-from tpudist.core.system import cluster, placement
+from tpudist.system import cluster, placement
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 

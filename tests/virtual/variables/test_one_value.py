@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core.system import cluster
+from tpudist.system import cluster
 from tpudist.v2_0.strategy import TPUStrategy
 
 tf1 = tf.compat.v1

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.ops import gen_resource_variable_ops as ops
 
-from tpudist.core.system import cluster
 from tpudist.errors import ContextError
+from tpudist.system import cluster
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
 

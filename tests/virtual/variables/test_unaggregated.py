@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.keras.optimizer_v2 import adam, gradient_descent
 
-from tpudist.core.system import cluster
 from tpudist.errors import ContextError
+from tpudist.system import cluster
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.variables import stored_once

@@ -3,8 +3,8 @@
 import pytest
 import tensorflow as tf
 
-from tpudist.core.system import cluster
 from tpudist.errors import ContextError
+from tpudist.system import cluster
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_0.strategy import TPUStrategy
 

@@ -11,9 +11,8 @@ import tensorflow as tf
 
 from tests.helpers import generations
 from tests.virtual.vectorize import flow_cases
-from tpudist import v2_2
+from tpudist import adapter, v2_2
 from tpudist.contrib.distribute import MultiStepContext
-from tpudist.core import adapter
 from tpudist.tfcompat import distributed, versions
 
 if versions.TRACE_ONCE or not versions.TRACES_AS_FIRST:

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tpudist import v2_2
+from tpudist import adapter, v2_2
 from tpudist.contrib.distribute import MultiStepContext
 from tpudist.contrib.tpu import rewrite
-from tpudist.core import adapter
 from tpudist.tfcompat import versions
 
 _v1 = tf.compat.v1

@@ -10,7 +10,7 @@ from tpudist.tools.compile.program import Program
 from tpudist.tools.compile.report import Report
 
 if TYPE_CHECKING:
-    from tpudist.core.annotations import Strategy
+    from tpudist.annotations import Strategy
     from tpudist.tools.compile.lowering.tracing import Step
 
 
@@ -72,7 +72,7 @@ def check(strategy: Strategy, topology: str) -> slices.Slice:
     Raises:
       TopologyError: as for :func:`compile_step`.
     """
-    from tpudist.core import logical_devices  # It imports TensorFlow.
+    from tpudist.adapter import logical_devices  # It imports TensorFlow.
 
     slice_ = slices.find(topology)
     compilation.check_fits(

@@ -22,7 +22,7 @@ from tpudist.cloud.nodes import Node
 from tpudist.errors import ArgumentError, TpudistError, TPUStateError
 
 if TYPE_CHECKING:
-    from tpudist.core.system.cluster import TPUClusterResolver
+    from tpudist.system.cluster import TPUClusterResolver
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def seen(arguments: Sequence[str] | None = None) -> dict[str, Any]:
 
 
 def _look(answers: dict[str, Any], options: argparse.Namespace) -> None:
-    from tpudist.core.system import cluster, named_tpus
+    from tpudist.system import cluster, named_tpus
     from tpudist.tfcompat import tpu_client
 
     resolver = cluster.TPUClusterResolver(options.tpu, options.zone, options.project)
@@ -83,7 +83,7 @@ def _describe(answers: dict[str, Any], node: Node) -> None:
 
 def _configure(resolver: TPUClusterResolver, answers: dict[str, Any]) -> str | None:
     """The version set, once the TPU's servers say that they have it; None if they had it."""
-    from tpudist.core.system import named_tpus
+    from tpudist.system import named_tpus
     from tpudist.tfcompat import tpu_client, versions
 
     here, name = str(versions.TF), tpu_client.name(resolver)

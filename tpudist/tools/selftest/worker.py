@@ -94,7 +94,7 @@ def _line(error: BaseException) -> str:
 @contextlib.contextmanager
 def _world(era: str, tpu: str) -> Iterator[World]:
     """The TPU started, and stopped again if it is a real one."""
-    from tpudist.core.system import cluster
+    from tpudist.system import cluster
 
     namespace = importlib.import_module("tpudist.%s" % era).tensorflow
     resolver = cluster.TPUClusterResolver(tpu)
@@ -119,7 +119,7 @@ def _world(era: str, tpu: str) -> Iterator[World]:
 @contextlib.contextmanager
 def _session(namespace: Any, resolver: Any) -> Iterator[World]:
     """A strategy of contrib's in a graph, and its Session on the TPU."""
-    from tpudist.core.system import named_tpus
+    from tpudist.system import named_tpus
 
     if resolver.system is None:
         named_tpus.ready(resolver)

@@ -1,7 +1,7 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.system.workers import device as device
+from tpudist.system.workers import device as device
 from tpudist.v2_2.tensorflow import compat as compat
 from tpudist.v2_2.tensorflow import config as config
 from tpudist.v2_2.tensorflow import core as core

@@ -114,7 +114,7 @@ def compile_lowered(program: Program, slice_: slices.Slice, options: argparse.Na
 
 def _check(strategy: Any, options: argparse.Namespace) -> None:
     """Refuses a strategy that has other numbers than the command line."""
-    from tpudist.core import logical_devices  # It imports TensorFlow.
+    from tpudist.adapter import logical_devices  # It imports TensorFlow.
 
     actual = (strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy))
     wanted = (options.replicas or actual[0], options.logical or actual[1])
@@ -222,7 +222,7 @@ def strategy_of(module: ModuleType, name: str | None, replicas: int, logical: in
     Raises:
       CompileError: there are several, or none of that name.
     """
-    from tpudist.core import base_classes  # It imports TensorFlow.
+    from tpudist.strategy import base_classes  # It imports TensorFlow.
 
     kinds = (base_classes.TPUStrategyBase, base_classes.TPUStrategyBaseV1)
     strategies = {each: value for each, value in vars(module).items() if isinstance(value, kinds)}

@@ -1,7 +1,7 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.input.old_options import Options as Options
+from tpudist.input.old_options import Options as Options
 from tpudist.v2_2.tensorflow.data import experimental as experimental
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,6 +1,7 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
+from tpudist.computations.cross_shard_optimizer import CrossShardOptimizer as CrossShardOptimizer
 from tpudist.contrib.tpu import batch_parallel as batch_parallel
 from tpudist.contrib.tpu import cross_replica_sum as cross_replica_sum
 from tpudist.contrib.tpu import initialize_system as initialize_system
@@ -8,7 +9,6 @@ from tpudist.contrib.tpu import replicate as replicate
 from tpudist.contrib.tpu import rewrite as rewrite
 from tpudist.contrib.tpu import shard as shard
 from tpudist.contrib.tpu import shutdown_system as shutdown_system
-from tpudist.core.computations.cross_shard_optimizer import CrossShardOptimizer as CrossShardOptimizer
 from tpudist.v2_2.tensorflow.tpu import experimental as experimental
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -13,8 +13,8 @@ from tpudist.contrib.tensorflow import estimator as estimator
 from tpudist.contrib.tensorflow import io as io
 from tpudist.contrib.tensorflow import keras as keras
 from tpudist.contrib.tensorflow import tpu as tpu
-from tpudist.core.system.workers import InteractiveSession as InteractiveSession
-from tpudist.core.system.workers import Session as Session
-from tpudist.core.system.workers import device as device
+from tpudist.system.workers import InteractiveSession as InteractiveSession
+from tpudist.system.workers import Session as Session
+from tpudist.system.workers import device as device
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

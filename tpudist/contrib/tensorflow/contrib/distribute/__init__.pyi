@@ -10,6 +10,6 @@ from tpudist.contrib.context import get_tower_context as get_tower_context
 from tpudist.contrib.context import has_distribution_strategy as has_distribution_strategy
 from tpudist.contrib.distribute import TPUStrategy as TPUStrategy
 from tpudist.contrib.tensorflow.contrib.distribute import python as python
-from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.system.cluster import initialize_tpu_system as initialize_tpu_system
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

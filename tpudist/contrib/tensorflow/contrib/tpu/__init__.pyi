@@ -23,14 +23,14 @@ from tpudist.contrib.tpu import rewrite as rewrite
 from tpudist.contrib.tpu import shard as shard
 from tpudist.contrib.tpu import shutdown_system as shutdown_system
 from tpudist.contrib.tpu import while_loop as while_loop
-from tpudist.core.keras.tpu_models import TPUDistributionStrategy as TPUDistributionStrategy
-from tpudist.core.system.placement import DeviceAssignment as DeviceAssignment
 from tpudist.estimator.checkpoints import AsyncCheckpointSaverHook as AsyncCheckpointSaverHook
 from tpudist.estimator.tpu import InputPipelineConfig as InputPipelineConfig
 from tpudist.estimator.tpu import RunConfig as RunConfig
 from tpudist.estimator.tpu import TPUConfig as TPUConfig
 from tpudist.estimator.tpu import TPUEstimator as TPUEstimator
 from tpudist.estimator.tpu import TPUEstimatorSpec as TPUEstimatorSpec
+from tpudist.keras.tpu_models import TPUDistributionStrategy as TPUDistributionStrategy
+from tpudist.system.placement import DeviceAssignment as DeviceAssignment
 from tpudist.tfcompat.tpu import Topology as Topology
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

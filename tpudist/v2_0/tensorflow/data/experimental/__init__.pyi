@@ -1,6 +1,6 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.input.old_options import OptimizationOptions as OptimizationOptions
+from tpudist.input.old_options import OptimizationOptions as OptimizationOptions
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,9 +1,9 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.system.workers import InteractiveSession as InteractiveSession
-from tpudist.core.system.workers import Session as Session
-from tpudist.core.system.workers import device as device
+from tpudist.system.workers import InteractiveSession as InteractiveSession
+from tpudist.system.workers import Session as Session
+from tpudist.system.workers import device as device
 from tpudist.v2_2.tensorflow import config as config
 from tpudist.v2_2.tensorflow import core as core
 from tpudist.v2_2.tensorflow import data as data

@@ -1,6 +1,6 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.system.workers import list_logical_devices as list_logical_devices
+from tpudist.system.workers import list_logical_devices as list_logical_devices
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,9 +1,9 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
-from tpudist.core.system.cluster import shutdown_tpu_system as shutdown_tpu_system
-from tpudist.core.system.placement import DeviceAssignment as DeviceAssignment
+from tpudist.system.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.system.cluster import shutdown_tpu_system as shutdown_tpu_system
+from tpudist.system.placement import DeviceAssignment as DeviceAssignment
 from tpudist.tfcompat.tpu import Topology as Topology
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

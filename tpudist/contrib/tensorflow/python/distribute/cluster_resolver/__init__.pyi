@@ -2,6 +2,6 @@
 from typing import Any
 
 from tpudist.contrib.tensorflow.python.distribute.cluster_resolver import tpu_cluster_resolver as tpu_cluster_resolver
-from tpudist.core.system.cluster import TPUClusterResolver as TPUClusterResolver
+from tpudist.system.cluster import TPUClusterResolver as TPUClusterResolver
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,7 +1,7 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
-from tpudist.core.system.cluster import shutdown_tpu_system as shutdown_tpu_system
+from tpudist.system.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.system.cluster import shutdown_tpu_system as shutdown_tpu_system
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,7 +1,7 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.input.old_options import InputOptions as InputOptions
+from tpudist.input.old_options import InputOptions as InputOptions
 from tpudist.v2_2.context import ValueContext as ValueContext
 from tpudist.v2_2.later import TPUStrategy as TPUStrategy
 from tpudist.v2_2.tensorflow.compat.v1.distribute import experimental as experimental

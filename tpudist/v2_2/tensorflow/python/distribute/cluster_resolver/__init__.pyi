@@ -1,7 +1,7 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.system.cluster import TPUClusterResolver as TPUClusterResolver
+from tpudist.system.cluster import TPUClusterResolver as TPUClusterResolver
 from tpudist.v2_2.tensorflow.python.distribute.cluster_resolver import tpu_cluster_resolver as tpu_cluster_resolver
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,6 +1,6 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.computations.cross_shard_optimizer import CrossShardOptimizer as CrossShardOptimizer
+from tpudist.computations.cross_shard_optimizer import CrossShardOptimizer as CrossShardOptimizer
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,6 +1,6 @@
 # Written by: python -m compat.stubs
 from typing import Any
 
-from tpudist.core.system.cluster import TPUClusterResolver as TPUClusterResolver
+from tpudist.system.cluster import TPUClusterResolver as TPUClusterResolver
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -1,0 +1,71 @@
+"""Types that annotations name. Checkers read it; at run time there is no such module.
+
+No stubs describe ``tf.distribute``: what is ``Any`` here has its name all the same, so
+that a reader sees what is meant, and a strict checker no type that is unknown.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeAlias, TypeVar
+
+import tensorflow as tf
+
+from tpudist.system.cluster import TPUClusterResolver
+from tpudist.system.placement import DeviceAssignment
+from tpudist.tfcompat.annotations import Extended as Extended
+from tpudist.tfcompat.annotations import Graph as Graph
+from tpudist.tfcompat.annotations import Nest as Nest
+from tpudist.tfcompat.annotations import Operation as Operation
+from tpudist.tfcompat.annotations import Strategy as Strategy
+from tpudist.tfcompat.annotations import Tensor as Tensor
+from tpudist.tfcompat.annotations import Variable as Variable
+
+#: A function of replicas, of a variable or of a loop, and its arguments.
+Fn: TypeAlias = Callable[..., Any]
+Args: TypeAlias = Sequence[Any]
+Kwargs: TypeAlias = Mapping[str, Any] | None
+
+#: ``tf.distribute.RunOptions`` or ``InputOptions``.
+Options: TypeAlias = Any | None
+
+#: Any method, which a decorator gives back as it is.
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+#: A dataset, and what makes one: for each host, or for a ``tf.distribute.InputContext``.
+Dataset: TypeAlias = tf.data.Dataset[Any]
+DatasetFn: TypeAlias = Callable[[], Dataset]
+InputFn: TypeAlias = Callable[[Any], Dataset]
+InputMode: TypeAlias = Any
+
+#: ``tf.distribute.ReduceOp`` SUM or MEAN, or its name.
+ReduceOp: TypeAlias = Any | str
+
+#: A dimension that is reduced too; values with what they are reduced to.
+Axis: TypeAlias = int | None
+Pairs: TypeAlias = Iterable[tuple[Any, Any]]
+
+#: What a strategy is made of: None is the local TPU, a text a TPU's name.
+Resolver: TypeAlias = TPUClusterResolver | str | None
+Assignment: TypeAlias = DeviceAssignment | None
+
+#: A Python integer, or a scalar tensor.
+Integer: TypeAlias = int | tf.Tensor
+
+#: A ``with`` block's; and ops of a graph, None where it was done at once.
+Context: TypeAlias = AbstractContextManager[Any]
+Ops: TypeAlias = list[tf.Operation] | None
+
+#: A Session of TensorFlow 1.
+Session: TypeAlias = tf.compat.v1.Session
+
+#: What Estimator code hands around: TensorFlow's classes or their stand-ins.
+EstimatorLike: TypeAlias = Any
+EstimatorSpec: TypeAlias = Any
+TPUEstimatorSpec: TypeAlias = Any
+RunConfig: TypeAlias = Any
+TPUConfig: TypeAlias = Any
+
+#: Parts of a training Session of ``tf.compat.v1.train``.
+Scaffold: TypeAlias = Any
+SessionRunHook: TypeAlias = Any
+SaverListener: TypeAlias = Any

@@ -1,0 +1,221 @@
+"""What a strategy runs on: the operations that TPUs do differently.
+
+:class:`tpudist.backends.native.NativeBackend` is TensorFlow's TPU,
+:class:`tpudist.backends.virtual_tpu.VirtualBackend` the virtual one. Only
+:func:`tpudist.backends.strategies.backend_of` decides which one a strategy has.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
+import tensorflow as tf
+
+from tpudist.errors import ArgumentError
+from tpudist.input import distributed_datasets, per_replica_datasets
+from tpudist.strategy import base_classes
+from tpudist.tfcompat import distributed, functions, nests
+
+if TYPE_CHECKING:
+    from tpudist.annotations import (
+        Args,
+        Context,
+        Dataset,
+        DatasetFn,
+        Fn,
+        InputFn,
+        InputMode,
+        Integer,
+        Kwargs,
+        Ops,
+        Options,
+        ReduceOp,
+        Strategy,
+        Tensor,
+    )
+    from tpudist.virtual.system import VirtualSystem
+
+
+class Backend(abc.ABC):
+    """The operations of one strategy.
+
+    Args:
+      strategy: the strategy.
+
+    Attributes:
+      strategy: the strategy.
+      extended: its ``StrategyExtended``.
+    """
+
+    __slots__ = ("strategy", "extended")
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.strategy = strategy
+        self.extended = strategy.extended
+
+    # Replicas.
+
+    @abc.abstractmethod
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
+        """Runs `fn` on every replica; starts the computation.
+
+        Context: cross-replica.
+
+        Returns:
+          What `fn` returned, with a per-replica value for each tensor.
+        """
+
+    @abc.abstractmethod
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+        """As :meth:`run`; inside a computation that has been started, as part of it."""
+
+    @abc.abstractmethod
+    def run_steps(
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
+    ) -> Any:
+        """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
+
+        Arguments and result as for :func:`tpudist.adapter.run_steps`, which
+        has checked them.
+        """
+
+    @abc.abstractmethod
+    def scope(self) -> Context:
+        """Context manager: the strategy is current, in cross-replica context."""
+
+    # Values.
+
+    def reduce(self, reduce_op: ReduceOp, value: Any) -> Any:
+        """`value`, or each leaf of a nest, reduced over the replicas."""
+        return self._reduce_natively(reduce_op, value, None)
+
+    def _reduce_natively(self, reduce_op: ReduceOp, value: Any, axis: int | None) -> Any:
+        with distributed.scope_if_needed(self.scope):
+            native_reduce = base_classes.native(self.strategy).reduce
+            return distributed.reduce_natively(native_reduce, reduce_op, value, axis)
+
+    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
+        """As :meth:`reduce`, and along the dimension `axis` of each component."""
+        reduce_op = distributed.reduce_op(reduce_op)
+        return nests.map_structure(
+            lambda leaf: self.extended.reduce_along(reduce_op, leaf, axis), value
+        )
+
+    def concatenated(self, tensors: Sequence[Tensor]) -> Tensor:
+        """`tensors`, one for each replica of this process, and those of all others, as one."""
+        return tensors[0] if len(tensors) == 1 else tf.concat(list(tensors), axis=0)
+
+    def meet(self) -> None:
+        """Waits until all workers have made this call; a single process does not wait."""
+        return
+
+    @abc.abstractmethod
+    def mirror(self, value: Any, copies: int) -> Any:
+        """`value` on `copies` devices: a mirrored value if that is more than one."""
+
+    # Input.
+
+    @abc.abstractmethod
+    def pipeline_devices(self) -> list[str]:
+        """The device of each host on which its input pipeline runs."""
+
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
+        """A dataset from which each replica takes its own element per step."""
+        return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
+
+    def distribute_dataset(self, dataset: Dataset, options: Options) -> Any:
+        """`dataset` of global batches, split among hosts and replicas."""
+        return distributed_datasets.of_batches(
+            self.strategy, dataset, options, for_sessions=self._for_sessions()
+        )
+
+    def distribute_datasets_from_function(self, dataset_fn: InputFn, options: Options) -> Any:
+        """A dataset of per-replica batches for each host."""
+        return distributed_datasets.of_function(
+            self.strategy,
+            dataset_fn,
+            options,
+            self.pipeline_devices(),
+            for_sessions=self._for_sessions(),
+        )
+
+    def _for_sessions(self) -> bool:
+        """Whether a Session needs iterators that TensorFlow's own datasets do not give it."""
+        return functions.in_session_graph()
+
+    def make_dataset_iterator(self, dataset: Dataset) -> Any:
+        """An iterator over a dataset of global batches, to be initialized."""
+        return base_classes.native(self.strategy).make_dataset_iterator(dataset)
+
+    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
+        """As :meth:`make_dataset_iterator`; each replica takes a whole batch of the dataset.
+
+        One host hands out the batches, in their order.
+        """
+        return per_replica_datasets.PerReplicaDataset(
+            self.strategy, lambda: dataset, self.pipeline_devices()[:1]
+        ).make_initializable_iterator()
+
+    def make_input_fn_iterator(
+        self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
+    ) -> Any:
+        """An iterator over the batches of ``input_fn(InputContext)``, one call a host.
+
+        Args:
+          input_fn: returns a dataset.
+          replication_mode: a tuple of at most one ``tf.distribute.InputReplicationMode``.
+        """
+        return base_classes.native(self.strategy).make_input_fn_iterator(
+            input_fn, *replication_mode
+        )
+
+    # Devices and the system.
+
+    @property
+    @abc.abstractmethod
+    def system(self) -> VirtualSystem | None:
+        """The `VirtualSystem` that it runs on; None for a real TPU."""
+
+    @property
+    @abc.abstractmethod
+    def logical_devices(self) -> int:
+        """Number of cores of each replica."""
+
+    @property
+    @abc.abstractmethod
+    def annotates_with_ops(self) -> bool:
+        """Whether annotations for logical devices are always ops."""
+
+    def host_device(self, host_id: int) -> str:
+        """The CPU device of a host.
+
+        Raises:
+          ArgumentError: (a ValueError) there is no such host.
+        """
+        hosts = self.extended.num_hosts
+        if isinstance(host_id, bool) or host_id not in range(hosts):
+            raise ArgumentError(
+                "host_id=%r" % (host_id,),
+                "the TPU has %d host(s)" % hosts,
+                "an integer from 0 to %d" % (hosts - 1),
+            )
+        return self._host_devices()[host_id]
+
+    def _host_devices(self) -> list[str]:
+        """The CPU device of each host."""
+        return self.pipeline_devices()
+
+    def start_system(self) -> Ops:
+        """Starts the TPU system: a list of ops in a graph, else at once (None)."""
+        return None if tf.executing_eagerly() else []
+
+    def stop_system(self) -> Ops:
+        """Stops the TPU system; results as for :meth:`start_system`."""
+        return None if tf.executing_eagerly() else []
+
+    @abc.abstractmethod
+    def configure(
+        self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
+    ) -> None:
+        """Adapts a ``ConfigProto``, in place, to the strategy."""

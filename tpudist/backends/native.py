@@ -1,0 +1,109 @@
+"""The operations of a strategy on TensorFlow's own TPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping
+
+import tensorflow as tf
+
+from tpudist.backends import step_loops
+from tpudist.backends.backend import Backend
+from tpudist.keras import whole_batches
+from tpudist.strategy import base_classes
+from tpudist.system import cluster
+from tpudist.tfcompat import functions, tpu, versions
+
+if TYPE_CHECKING:
+    from tpudist.annotations import (
+        Args,
+        Context,
+        Dataset,
+        DatasetFn,
+        Fn,
+        Integer,
+        Kwargs,
+        Ops,
+        Options,
+        ReduceOp,
+    )
+
+
+class NativeBackend(Backend):
+    """TensorFlow's ``TPUExtended``."""
+
+    __slots__ = ()
+
+    system = None
+    annotates_with_ops = False
+
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
+        """See the base class."""
+        return tpu.run(self.strategy, fn, args, kwargs, options)
+
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+        """See the base class."""
+        if tpu.in_computation():
+            return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+        return self.run(fn, args, kwargs, None)
+
+    def run_steps(
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
+    ) -> Any:
+        """See the base class."""
+        return step_loops.run_natively(
+            self.strategy, fn, iterator, iterations, initial_values, outputs
+        )
+
+    def scope(self) -> Context:
+        """See the base class."""
+        return base_classes.native(self.strategy).scope()
+
+    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
+        """See the base class."""
+        return self._reduce_natively(reduce_op, value, axis)
+
+    def mirror(self, value: Any, copies: int) -> Any:
+        """See the base class; the TPU sends `value` where it is needed."""
+        return value
+
+    def pipeline_devices(self) -> list[str]:
+        """See the base class."""
+        return list(dict.fromkeys(map(functions.host_of, self.extended.worker_devices)))
+
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
+        """See the base class."""
+        if not versions.HAS_INPUT_LIB:
+            return base_classes.native(self.strategy).distribute_dataset(dataset_fn)
+        return super().per_replica_dataset(dataset_fn, dataset_class)
+
+    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
+        """See the base class."""
+        count = self.strategy.num_replicas_in_sync
+        return self.make_dataset_iterator(whole_batches.global_batches(dataset, count))
+
+    @property
+    def logical_devices(self) -> int:
+        """See the base class."""
+        return tpu.logical_devices(self.extended)
+
+    def start_system(self) -> Ops:
+        """See the base class."""
+        if not tf.executing_eagerly():
+            return [tpu.tpu.initialize_system()]
+        cluster.start_native(self.extended._tpu_cluster_resolver)
+        return None
+
+    def stop_system(self) -> Ops:
+        """See the base class."""
+        if not tf.executing_eagerly():
+            return [tpu.tpu.shutdown_system()]
+        cluster.shutdown_tpu_system(self.extended._tpu_cluster_resolver)
+        return None
+
+    def configure(
+        self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
+    ) -> None:
+        """See the base class."""
+        base_classes.native(self.strategy).configure(
+            session_config, cluster_spec, task_type, task_id
+        )

@@ -1,0 +1,123 @@
+"""The operations below a strategy: start, replicate, sum, on either TPU.
+
+Reference: ``tf.compat.v1.tpu``.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+from typing import Any, Sequence
+
+import tensorflow as tf
+
+from tpudist import machine
+from tpudist.backends import strategies
+from tpudist.computations.virtual_computations import VirtualComputations
+from tpudist.system import cluster
+from tpudist.tfcompat import functions, tpu
+from tpudist.virtual import feeds
+from tpudist.virtual import system as virtual_system
+
+_last_system = None
+
+#: What a virtual TPU tells a computation of itself.
+TpuContext = collections.namedtuple("TpuContext", ["number_of_shards"])
+
+
+class RememberedResolver(cluster.TPUClusterResolver):
+    """Finds a TPU; the operations of this module use it until another resolver is made."""
+
+    def __init__(self, tpu: Any = None, *args: Any) -> None:
+        global _last_system
+        super().__init__(tpu, *args)
+        _last_system = cluster.system_of(self)
+
+
+def _here() -> Any:
+    """The operations of the current strategy's TPU, else TPUDIST_TPU's, else the last found."""
+    system = strategies.backend_of(tf.distribute.get_strategy()).system
+    name = os.environ.get(machine.TPU)
+    if system is None and virtual_system.is_virtual(name):
+        system = cluster.described(name)
+    system = system or _last_system
+    return tpu.Computations if system is None else VirtualComputations(system)
+
+
+def _operation(name: str) -> Any:
+    """The operation of that name on the TPU that is meant; it takes all arguments of TensorFlow's.
+
+    :mod:`tpudist.contrib.tpu` documents each.
+    """
+    return lambda *args: getattr(_here(), name)(*args)
+
+
+batch_parallel = _operation("batch_parallel")
+cross_replica_sum = _operation("cross_replica_sum")
+infeed_dequeue = _operation("infeed_dequeue")
+infeed_dequeue_tuple = _operation("infeed_dequeue_tuple")
+infeed_enqueue = _operation("infeed_enqueue")
+infeed_enqueue_tuple = _operation("infeed_enqueue_tuple")
+initialize_system = _operation("initialize_system")
+outfeed_dequeue = _operation("outfeed_dequeue")
+outfeed_dequeue_tuple = _operation("outfeed_dequeue_tuple")
+outfeed_enqueue = _operation("outfeed_enqueue")
+outfeed_enqueue_tuple = _operation("outfeed_enqueue_tuple")
+repeat = _operation("repeat")
+replicate = _operation("replicate")
+rewrite = _operation("rewrite")
+shard = _operation("shard")
+shutdown_system = _operation("shutdown_system")
+while_loop = _operation("while_loop")
+
+
+class InfeedQueue(tpu.InfeedQueue):
+    """TensorFlow's queue, which also sends to the cores of a virtual TPU."""
+
+    @functions.library
+    def generate_dequeue_op(self, tpu_device: int = 0) -> Any:
+        """Takes what the replica's core was sent, a list of tensors.
+
+        Context: replica, or a computation.
+        """
+        if strategies.virtual_replica() is None:
+            return super().generate_dequeue_op(tpu_device)
+        self.freeze()
+        policies = zip(self.tuple_shapes, self.sharding_policies)
+        shapes = [policy.get_sharded_shape(shape) for shape, policy in policies]
+        return infeed_dequeue_tuple(self.tuple_types, shapes, None)
+
+    def _generate_enqueue_op(
+        self,
+        inputs: Sequence[Any],
+        name_prefix: str,
+        index: int,
+        device: str | None = None,
+        tpu_ordinal: int = -1,
+    ) -> Any:
+        where = _here()
+        if where is tpu.Computations:
+            return super()._generate_enqueue_op(inputs, name_prefix, index, device, tpu_ordinal)
+        return feeds.INFEED.enqueue([where.core(tpu_ordinal, device, index)], [inputs])
+
+
+def get_tpu_context() -> Any:
+    """What programs ask for the number of cores that share a batch.
+
+    Optimizers and batch normalization of their own scale by it; where it is None they
+    take what one core has for all.
+
+    Context: any.
+
+    Returns:
+      An object with ``number_of_shards``: the number of replicas in a replica function, or in
+      the computation given to :func:`replicate`; None outside.
+
+    Reference: tensorflow/python/tpu/tpu_function.py, r1.15.
+    """
+    replica = strategies.virtual_replica()
+    return tpu.get_tpu_context() if replica is None else TpuContext(replica.num_replicas_in_sync)
+
+
+#: Context manager: ``tf.get_variable`` gives bfloat16 views of float32 variables.
+bfloat16_scope = tpu.bfloat16_scope

@@ -1,1 +1,0 @@
-"""The operations below a strategy: ``tf.tpu.replicate``, ``shard``, ``cross_replica_sum``."""

@@ -1,1 +1,0 @@
-"""Finds, starts and describes a TPU: resolver, topology, device assignment, workers."""

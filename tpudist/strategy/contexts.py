@@ -1,0 +1,266 @@
+"""Checks the context of a call, and says what a replica knows.
+
+Core knows no era: errors use the words of the strategy's class.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+from typing import TYPE_CHECKING, Any, Mapping
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError, EagerRunError
+from tpudist.tfcompat import functions, nests
+
+if TYPE_CHECKING:
+    from tpudist.annotations import Args, Fn, Strategy
+
+
+#: Set to 1 to let ``run`` accept a plain function in eager mode, as
+#: TensorFlow 1.15 and 2.0 did: it is wrapped in a tf.function.
+ALLOW_EAGER_RUN = "TPUDIST_ALLOW_EAGER_RUN"
+
+#: A surface's words for the scope, the strategy class, a replica, the function
+#: that returns its context, and the method that starts replicas.
+Words = collections.namedtuple("Words", "scope strategy replica get_context call")
+_WORDS = Words(
+    "strategy.scope()",
+    "tf.distribute.Strategy",
+    "replica",
+    "get_replica_context()",
+    "call_for_each_replica()",
+)
+
+#: The strategy that is current in this thread, or TensorFlow's default one.
+current_strategy = tf.distribute.get_strategy
+
+#: Whether a strategy other than the default one is current.
+has_strategy = tf.distribute.has_strategy
+
+
+def words_of(strategy: Strategy) -> Any:
+    """The `Words` of a strategy's surface."""
+    return getattr(strategy, "_words", _WORDS)
+
+
+def require_scope(strategy: Strategy, method: str) -> None:
+    """Refuses a call outside of the strategy's scope.
+
+    Args:
+      strategy: the strategy that is used.
+      method: name of the method that was called, for the message.
+
+    Raises:
+      ContextError: (a RuntimeError) no scope, or another strategy's.
+    """
+    words = words_of(strategy)
+    if not tf.distribute.has_strategy():
+        raise ContextError(
+            '%s was called outside of the scope: Need to be inside "with %s" '
+            "for %r" % (method, words.scope, strategy),
+            "it works on the strategy that is current in this thread",
+            "with %s: ... %s" % (words.scope, method),
+        )
+    current = tf.distribute.get_strategy()
+    if current is not strategy:
+        raise ContextError(
+            "%s was called in the scope of another strategy: Mixing different "
+            "%s objects: %r is not %r" % (method, words.strategy, current, strategy),
+            "values and variables of one strategy do not fit another",
+            "leave the other scope first, then: with %s: ..." % words.scope,
+        )
+
+
+def require_cross_replica(strategy: Strategy, method: str) -> None:
+    """Refuses a call outside of the scope or inside a replica function.
+
+    Raises:
+      ContextError: (a RuntimeError) see above.
+    """
+    require_scope(strategy, method)
+    if tf.distribute.get_replica_context() is None:
+        return
+    words = words_of(strategy)
+    raise ContextError(
+        "%s was called in a %s: Method requires being in cross-%s context, "
+        "use %s.merge_call()" % (method, words.replica, words.replica, words.get_context),
+        "it works on the values of all %ss together" % words.replica,
+        "%s.merge_call(lambda strategy, x: strategy.%s..., x)"
+        % (words.get_context, method.split("(")[0]),
+    )
+
+
+def require_replica(context: Any, what: str) -> None:
+    """Refuses to use a replica's context where it is not current.
+
+    Raises:
+      ContextError: (a RuntimeError) outside of the replica function.
+    """
+    current = tf.distribute.get_replica_context()
+    if current is context:
+        return
+    words = words_of(context.strategy)
+    if current is None:
+        seen = "Need to be inside `%s`" % words.call
+    elif current.strategy is context.strategy:
+        seen = "Mismatching %sContext" % words.replica.capitalize()
+    else:
+        seen = "Mismatching %s objects: %r is not %r" % (
+            words.strategy,
+            current.strategy,
+            context.strategy,
+        )
+    raise ContextError(
+        "%s was used elsewhere: %s" % (what, seen),
+        "the context belongs to one %s and ends with it" % words.replica,
+        "call %s inside the function each time" % words.get_context,
+    )
+
+
+def is_symbolic(context: Any) -> bool:
+    """Whether `context` belongs to a step that is traced for the compiler."""
+    return getattr(context, "is_symbolic", False)
+
+
+def refuse_compiled(context: Any, method: str) -> None:
+    """Refuses to start replicas in a step that is traced for the compiler.
+
+    Raises:
+      ContextError: (a RuntimeError) see above.
+    """
+    if is_symbolic(context):
+        raise ContextError(
+            "%s() was called inside the step that is compiled" % method,
+            "the step is what one replica runs, and starts no further ones",
+            "compile the function that %s() is given; or tpudist run "
+            "--compile, which compiles every one that a script runs" % method,
+        )
+
+
+def refuse_in_replica(strategy: Strategy, method: str) -> None:
+    """Refuses a call inside a replica function of the strategy.
+
+    Raises:
+      ContextError: (a RuntimeError) see above.
+    """
+    context = tf.distribute.get_replica_context()
+    if context is None or context.strategy is not strategy:
+        return
+    refuse_compiled(context, method)
+    raise ContextError(
+        "%s() was called inside a replica function" % method,
+        "a replica cannot start further replicas; Method requires being in "
+        "cross-replica context, use get_replica_context().merge_call()",
+        "call it outside of the replica function, or in a merge_fn given to "
+        "tf.distribute.get_replica_context().merge_call(merge_fn, args=...)",
+    )
+
+
+def refuse_eager(fn: Fn) -> None:
+    """Refuses a plain Python function in eager mode, as TPUs do since 2.1.
+
+    Raises:
+      EagerRunError: (a NotImplementedError) see above.
+    """
+    if not tf.executing_eagerly() or functions.is_traceable(fn) or functions.are_inlined():
+        return
+    if os.environ.get(ALLOW_EAGER_RUN) == "1":
+        return
+    if "keras" in getattr(fn, "__module__", ""):
+        raise EagerRunError(
+            "run(%s, ...) by Keras, in eager mode" % fn.__name__,
+            "compile(run_eagerly=True) takes the tf.function off its steps, and a TPU runs "
+            "compiled programs only",
+            "leave run_eagerly=True out; or, to look into a step on the virtual TPU, set "
+            "tf.config.run_functions_eagerly(True) too",
+        )
+    raise EagerRunError(
+        "run(%s, ...) of a plain Python function in eager mode: TPUStrategy "
+        "does not support pure eager execution" % getattr(fn, "__name__", repr(fn)),
+        "a TPU runs compiled programs only",
+        "decorate the function with @tf.function, or call run inside a "
+        "tf.function; or set %s=1 to have it wrapped, as TensorFlow 2.0 did" % ALLOW_EAGER_RUN,
+    )
+
+
+def current_replica(context_class: Any) -> Any:
+    """The current replica's context, as an object of a surface's class; one for each replica.
+
+    Args:
+      context_class: called with TensorFlow's ``ReplicaContext``.
+
+    Returns:
+      The object; None in cross-replica context.
+    """
+    context = tf.distribute.get_replica_context()
+    if context is not None and not hasattr(context, "_tpudist_context"):
+        context._tpudist_context = context_class(context)
+    return context and context._tpudist_context
+
+
+def cross_replica_strategy() -> Any:
+    """The current strategy in its cross-replica context, else None."""
+    if tf.distribute.in_cross_replica_context():
+        return tf.distribute.get_strategy()
+    return None
+
+
+def replica_id(context: Any) -> Any:
+    """Which replica this is, 0 to `num_replicas_in_sync` - 1.
+
+    Context: replica.
+
+    Returns:
+      A Python integer where every replica is traced on its own (a TF 1 graph
+      outside of a loop of steps); an int32 scalar tensor where one trace
+      serves all replicas, as on a real TPU.
+    """
+    require_replica(context, "the replica id")
+    number = context.replica_id_in_sync_group
+    if is_symbolic(context) or getattr(context, "stands_for_all", False):
+        return number
+    static = functions.static_value(number) if nests.is_tensor(number) else number
+    return number if static is None else int(static)
+
+
+def is_single(context: Any) -> bool:
+    """Whether there is only one replica."""
+    return context.num_replicas_in_sync == 1
+
+
+def device(context: Any) -> str:
+    """The device of the replica, a string.
+
+    Context: replica.
+
+    Returns:
+      One of the strategy's worker devices; ``""`` where one trace serves all
+      replicas, and the current device where there is no strategy.
+    """
+    number = replica_id(context)
+    if not tf.distribute.has_strategy():
+        return functions.current_device()
+    if nests.is_tensor(number):
+        return ""
+    devices = context.strategy.extended.worker_devices
+    return devices[number % len(devices)]  # a worker of a cluster has those of its own replicas
+
+
+def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+    """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all replicas.
+
+    Context: replica; `merge_fn` runs in cross-replica context.
+
+    Returns:
+      What `merge_fn` returned, with this replica's component of distributed values.
+    """
+    require_replica(context, "merge_call")
+    return context.merge_call(merge_fn, args=args, kwargs=kwargs)
+
+
+def last_loss_reduction(sum_: Any, mean: Any) -> Any:
+    """How ``tf.losses`` last reduced a loss in this graph: `sum_` or `mean`."""
+    last = getattr(tf.compat.v1.get_default_graph(), "_last_loss_reduction", None)
+    return sum_ if last in (tf.compat.v1.losses.Reduction.SUM, "sum") else mean
