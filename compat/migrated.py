@@ -37,8 +37,7 @@ def row(folder: str, repository: str, revision: str, to: str) -> str:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-m", "tpudist", "migrate", folder, "--to", to, "--report", "json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         check=False,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -17,6 +17,7 @@ import fcntl
 import io
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -111,7 +112,7 @@ def script(folder, path, lines, out):
     """
     place = os.path.join(folder, path)
     if not path.endswith(".ipynb"):
-        text = open(place, encoding="utf-8").read() if lines else ""
+        text = pathlib.Path(place).read_text("utf-8") if lines else ""
     else:
         with open(place, encoding="utf-8") as file:
             cells = [c["source"] for c in json.load(file)["cells"] if c["cell_type"] == "code"]

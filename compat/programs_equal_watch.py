@@ -88,7 +88,7 @@ def _variables():
             if not isinstance(each, tf.Variable) or not each.trainable or "/replica_" in each.name:
                 continue
             value = float(numpy.abs(each.numpy()).sum())
-        except Exception:  # a weak reference, or a variable of a graph that is gone
+        except Exception:  # a weak reference, or a variable of a graph that is gone  # noqa: BLE001
             continue
         found.setdefault(each.name.split(":")[0], set()).add(value)
     return {name: sorted(values) for name, values in found.items()}

@@ -46,8 +46,7 @@ def migrate(folder):
     command = [sys.executable, "-m", "tpudist", "migrate", folder, "--to", "latest", "--write"]
     done = subprocess.run(
         command + ["--report", "json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         env=dict(os.environ, PYTHONPATH=os.path.dirname(programs.HERE)),
     )
     if done.returncode > 2 or not done.stdout:

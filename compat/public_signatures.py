@@ -73,7 +73,7 @@ def _walk(module, above, found, seen):
         try:
             value = getattr(module, word)
             own = getattr(value, "__name__", "")
-        except Exception:  # a lazy module that cannot be imported
+        except Exception:  # a lazy module that cannot be imported  # noqa: BLE001
             continue
         if inspect.ismodule(value) or hasattr(value, "__path__"):
             if id(value) not in seen and any(each in str(own) for each in _API):
@@ -90,7 +90,7 @@ def undecorated(value):
         value = value.__func__
     try:
         return tf_decorator.unwrap(value)[1]
-    except Exception:  # an object with attributes of its own making
+    except Exception:  # an object with attributes of its own making  # noqa: BLE001
         return value
 
 

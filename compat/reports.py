@@ -65,9 +65,8 @@ def run(name):
         [sys.executable, "-m", "tpudist", "run", "--tpu", "virtual:8", path_of(name)],
         cwd=ROOT,
         env=dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     lines = ended.stderr.splitlines() or [""]
     in_three_parts = [line for line in lines if " Instead: " in line]

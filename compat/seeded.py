@@ -61,7 +61,7 @@ def seed_layers():
 
 def note_files(path):
     """Writes the names of the Python files that are read from now on into a file."""
-    file = open(path, "a", encoding="utf-8")  # open until the process ends
+    file = open(path, "a", encoding="utf-8")  # noqa: SIM115 (until the process ends)
 
     def note(event, arguments):
         if event == "open" and str(arguments[0]).endswith(".py"):

@@ -173,8 +173,7 @@ def selected(suite, only):
     """The tests of `suite` whose id has the text `only`."""
     for each in suite:
         if isinstance(each, unittest.TestSuite):
-            for test in selected(each, only):
-                yield test
+            yield from selected(each, only)
         elif only in each.id():
             yield each
 

@@ -137,7 +137,7 @@ def _probe(name):
         try:
             with tf.Graph().as_default():
                 _call(name, arguments, tf.constant(1.0))
-        except Exception:  # of whatever kind: it is no program
+        except Exception:  # of whatever kind: it is no program  # noqa: BLE001
             continue
         if _refusal(name, arguments) is None:
             return name, arguments
@@ -278,7 +278,7 @@ def _refusal(name, arguments, unknown=None):
 
     try:
         function.experimental_get_compiler_ir(tf.TensorSpec([]))(stage="hlo_serialized")
-    except Exception as error:  # of whatever kind
+    except Exception as error:  # of whatever kind  # noqa: BLE001
         return str(error)
     return None
 

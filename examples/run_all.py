@@ -42,7 +42,7 @@ def run(name, *arguments):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", os.path.join(_FOLDER, name + ".py")] + list(arguments),
         stdout=subprocess.PIPE,
-        universal_newlines=True,
+        text=True,
         env=environ,
     )
     found = _LAST.search(done.stdout)

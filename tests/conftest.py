@@ -141,9 +141,8 @@ def bare_python(tmp_path_factory):
             [str(folder / "venv" / scripts / "python")] + list(arguments),
             env=environ,
             cwd=str(folder),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
+            capture_output=True,
+            text=True,
         )
 
     return run

@@ -134,9 +134,7 @@ def _in_environment(home, python, archive, folder, command):
 def _call(command, folder=None):
     """What a command printed, run outside of the checkout."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
-        command, cwd=folder, env=environ, stdout=subprocess.PIPE, universal_newlines=True
-    )
+    done = subprocess.run(command, cwd=folder, env=environ, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         print(done.stdout, flush=True)
     done.check_returncode()

@@ -34,7 +34,7 @@ def runner(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "argv, call",
+    ("argv", "call"),
     [
         (["train.py"], ("train.py", [], None, None)),
         (["--era", "2.0", "train.py"], ("train.py", [], "2.0", None)),
@@ -59,7 +59,7 @@ def test_what_follows_the_script_is_the_scripts(runner, argv, call):
     assert runner.calls == [call]
 
 
-@pytest.mark.parametrize("answer, code", [(0, 0), (None, 0), (3, 3)])
+@pytest.mark.parametrize(("answer", "code"), [(0, 0), (None, 0), (3, 3)])
 def test_exit_code_is_the_scripts(runner, answer, code):
     runner.answer = answer
     assert cli.main(["run", "train.py"]) == code
@@ -96,7 +96,7 @@ def test_traceback_on_request(runner, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "argv, words",
+    ("argv", "words"),
     [
         ([], "VERB"),
         (["fly"], "invalid choice"),
@@ -118,7 +118,7 @@ def test_usage_errors_exit_2(runner, capsys, argv, words):
 
 
 @pytest.mark.parametrize(
-    "argv, words",
+    ("argv", "words"),
     [
         (["--help"], "doctor"),
         (["run", "--help"], "--era"),
@@ -139,7 +139,7 @@ def test_help_and_version_exit_0(capsys, argv, words):
 
 
 @pytest.mark.parametrize(
-    "option, is_verbose, noted", [([], False, 1), (["-q"], False, 0), (["-v"], True, 1)]
+    ("option", "is_verbose", "noted"), [([], False, 1), (["-q"], False, 0), (["-v"], True, 1)]
 )
 def test_how_loud_a_command_is(runner, capsys, option, is_verbose, noted):
     seen = []
@@ -188,7 +188,7 @@ def test_doctor_passes_its_options(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "argv, releases, command",
+    ("argv", "releases", "command"),
     [
         (
             ["--releases", "2.15", "--", "pytest", "--releases", "x", "--", "-h"],
@@ -207,7 +207,7 @@ def test_matrix_passes_its_options_and_the_command(monkeypatch, argv, releases, 
 
 
 @pytest.mark.parametrize(
-    "argv, flag, arguments",
+    ("argv", "flag", "arguments"),
     [
         (["update"], "--pins-update", []),
         (
@@ -234,10 +234,7 @@ def test_eras_are_those_of_the_table():
 
 def test_python_m_tpudist():
     process = subprocess.run(
-        [sys.executable, "-m", "tpudist", "--version"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        universal_newlines=True,
+        [sys.executable, "-m", "tpudist", "--version"], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
     assert (process.returncode, process.stdout) == (0, "tpudist %s\n" % __version__)
 
@@ -252,7 +249,7 @@ def test_missing_tensorflow_names_the_extra(bare_python, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "argv, words",
+    ("argv", "words"),
     [
         (["run", "--tpu", "virtual:0", "{script}"], "TPU name 'virtual:0'"),
         (["run", "--tpu", "virtual:x", "{script}"], "TPU name 'virtual:x'"),

@@ -13,7 +13,7 @@ def test_the_table_names_each_script_once_and_eras_only():
     assert named == {"contrib", "2.0", "2.2"}
 
 
-@pytest.mark.parametrize("right, lines", [("contrib", 0), ("2.0|2.2", 1)])
+@pytest.mark.parametrize(("right", "lines"), [("contrib", 0), ("2.0|2.2", 1)])
 def test_a_wrong_era_is_named(tmp_path, right, lines):
     (tmp_path / "eras.txt").write_text("[some/code 2020-01-01 lib]\n%s lib/app/train.py\n" % right)
     (tmp_path / "lib" / "app").mkdir(parents=True)

@@ -50,7 +50,7 @@ def test_a_release_is_a_row(cell):
 
 
 @pytest.mark.parametrize(
-    "counts, expected",
+    ("counts", "expected"),
     [
         ({"passed": 3}, "passed 3"),
         ({"passed": 3, "missing": 2}, "passed 3, not available 2"),

@@ -19,7 +19,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is what completes")
 @pytest.mark.parametrize(
-    "words, completed",
+    ("words", "completed"),
     [
         (["mig"], ["migrate"]),
         (["run", "tra"], ["train.py"]),
@@ -36,7 +36,7 @@ def test_bash_completes(tmp_path, monkeypatch, words, completed):
         ["bash", "-c", ASK, sys.executable, "tpudist"] + words,
         cwd=str(tmp_path),
         stdout=subprocess.PIPE,
-        universal_newlines=True,
+        text=True,
     )
     assert done.stdout.split() == completed
 

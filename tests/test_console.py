@@ -41,12 +41,11 @@ def test_a_bar_is_for_terminals_and_is_removed(stream):
 
 def test_seconds_are_for_terminals_and_are_removed(stream, monkeypatch):
     monkeypatch.setattr(console, "_TICK", 0.001)
-    with pytest.raises(KeyboardInterrupt):
-        with console.working("compiling"):
-            end = time.monotonic() + 10
-            while stream.isatty() and not stream.getvalue() and time.monotonic() < end:
-                time.sleep(0.001)
-            raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), console.working("compiling"):
+        end = time.monotonic() + 10
+        while stream.isatty() and not stream.getvalue() and time.monotonic() < end:
+            time.sleep(0.001)
+        raise KeyboardInterrupt
     drawn = shown(stream)
     assert drawn[:1] == ["compiling  0 s"] * stream.isatty()
 

@@ -98,6 +98,6 @@ def test_a_test_that_is_pure_python_imports_no_tensorflow(module):
         cwd=str(ROOT),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        universal_newlines=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout

@@ -91,9 +91,8 @@ def run_page(page, folder):
         cwd=str(ROOT),
         env=environ,
         timeout=600,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     assert child.returncode == 0, "%s ended with %d\n%s" % (
         page,

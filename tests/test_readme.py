@@ -23,9 +23,8 @@ def run(arguments):
         [sys.executable] + arguments,
         cwd=str(ROOT),
         env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
         timeout=600,
     )
 

@@ -55,9 +55,8 @@ def test_a_file_of_a_checkout(tmp_path):
         [sys.executable, str(ROOT / "compat" / "tensorflow_tests.py"), str(tmp_path)]
         + [str(FOLDER / "values_test.py"), "--json", str(report)],
         env=dict(os.environ, PYTHONPATH=str(ROOT)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 1, done.stderr
     found = {name: result for name, (result, _) in json.loads(report.read_text()).items()}

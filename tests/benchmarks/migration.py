@@ -72,9 +72,8 @@ def seconds(arguments):
         [sys.executable] + arguments,
         cwd=processes.ROOT,
         env=processes.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode in (0, 1), done.stderr[-2000:]
     return time.perf_counter() - start, done.stdout

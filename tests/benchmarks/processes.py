@@ -40,7 +40,7 @@ def has_a_gpu():
         env=environment("GPU:0"),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        universal_newlines=True,
+        text=True,
     )
     return "GPU" in done.stdout
 
@@ -57,7 +57,7 @@ class Engine:
 
     def __init__(self, engine, device=None, task=None, **options):
         self._what = "%s %s" % (engine, options)
-        self._errors = tempfile.TemporaryFile(mode="w+")
+        self._errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (until close)
         self._process = subprocess.Popen(
             [
                 sys.executable,
@@ -158,9 +158,8 @@ def answer(module, *arguments, environ=None):
         + [str(argument) for argument in arguments],
         cwd=ROOT,
         env=dict(environment(), **environ or {}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
         raise RuntimeError("%s ended with %d\n%s" % (module, done.returncode, done.stderr[-3000:]))

@@ -53,9 +53,8 @@ def test_every_figure_is_measured():
     done = subprocess.run(
         [sys.executable, "tests/benchmarks/run.py", "--quick"],
         cwd=str(processes.ROOT),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
         timeout=900,
     )
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ from tests.benchmarks import processes, rows, run
 
 
 @pytest.mark.parametrize(
-    "measured, unit, bound, printed",
+    ("measured", "unit", "bound", "printed"),
     [
         (1.0, "", 1.0, "| x | 1.00 | 1.00 |"),
         (1.234, "", None, "| x | 1.23 | - |"),

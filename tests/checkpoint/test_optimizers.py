@@ -48,7 +48,7 @@ class Training:
 
 
 @pytest.mark.parametrize(
-    "source, target, optimizer",
+    ("source", "target", "optimizer"),
     [(8, 0, "adam"), (8, 1, "momentum"), (8, 2, "adam"), (0, 8, "adam"), (2, 8, "momentum")],
 )
 def test_training_goes_on(tmp_path, source, target, optimizer):

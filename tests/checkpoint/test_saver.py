@@ -95,7 +95,7 @@ def job(towers):
             yield made
 
 
-@pytest.mark.parametrize("source, target", MOVES)
+@pytest.mark.parametrize(("source", "target"), MOVES)
 def test_training_goes_on(tmp_path, source, target):
     with job(source) as first:
         first.step()

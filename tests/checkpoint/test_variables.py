@@ -23,7 +23,7 @@ def restore(path, **variables):
     status.assert_existing_objects_matched()
 
 
-@pytest.mark.parametrize("source, target", MOVES)
+@pytest.mark.parametrize(("source", "target"), MOVES)
 @pytest.mark.parametrize("aggregation", [NONE, SUM, MEAN])
 def test_mirrored(tmp_path, source, target, aggregation):
     value = np.arange(6.0).reshape(2, 3).tolist()
@@ -39,7 +39,7 @@ def counter(world, aggregation):
     return world.variable(0.0, trainable=False, synchronization=ON_READ, aggregation=aggregation)
 
 
-@pytest.mark.parametrize("source, target", MOVES)
+@pytest.mark.parametrize(("source", "target"), MOVES)
 def test_a_sum_is_saved_and_restored_as_the_same_sum(tmp_path, source, target):
     world, other = World(source), World(target)
     saved, loaded = counter(world, SUM), counter(other, SUM)
@@ -54,7 +54,7 @@ def test_a_sum_is_saved_and_restored_as_the_same_sum(tmp_path, source, target):
     assert loaded.read_value().numpy() == total + other.cores
 
 
-@pytest.mark.parametrize("source, target", MOVES)
+@pytest.mark.parametrize(("source", "target"), MOVES)
 def test_a_mean_is_saved_and_restored_as_the_same_mean(tmp_path, source, target):
     world, other = World(source), World(target)
     saved, loaded = counter(world, MEAN), counter(other, MEAN)

@@ -246,6 +246,6 @@ def elapsed(function):
     start = time.monotonic()
     try:
         outcome = function()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         outcome = error
     return outcome, time.monotonic() - start

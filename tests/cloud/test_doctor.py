@@ -79,7 +79,7 @@ def test_the_image_of_a_tpu_vm_is_not_set(google, doctor):
 
 
 @pytest.mark.parametrize(
-    "arguments, words",
+    ("arguments", "words"),
     [
         (["--configure"], "tpudist doctor --tpu NAME --configure"),
         (["--zone", server.ZONE], "tpudist doctor --tpu NAME --zone"),

@@ -79,7 +79,7 @@ def test_what_passes_is_asked_again(machine, reply):
 
 
 @pytest.mark.parametrize(
-    "metadata, words",
+    ("metadata", "words"),
     [
         (CUT, "cannot be reached from here"),
         (GARBAGE, "answers in its place"),
@@ -94,7 +94,7 @@ def test_project_and_zone_that_do_not_come(machine, metadata, words):
 
 
 @pytest.mark.parametrize(
-    "account, words",
+    ("account", "words"),
     [
         (False, "set-service-account"),
         (CUT, "cannot be reached from here"),

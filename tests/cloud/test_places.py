@@ -8,7 +8,7 @@ POD = "grpc://10.0.0.2:8470"
 
 
 @pytest.mark.parametrize(
-    "tpu, variables, chips, name, words",
+    ("tpu", "variables", "chips", "name", "words"),
     [
         ("local", {}, (), "local", "chips of this machine, a TPU VM"),
         (None, {}, ("/dev/accel0",), "local", "chips of this machine, a TPU VM"),
@@ -28,7 +28,7 @@ def test_words(tpu, variables, chips, name, words):
 
 
 @pytest.mark.parametrize(
-    "variables, chips, words",
+    ("variables", "chips", "words"),
     [
         ({}, (), "virtual:8"),
         ({}, ("/dev/accel0",), "tpu='local'"),
@@ -41,7 +41,7 @@ def test_advice(variables, chips, words):
 
 
 @pytest.mark.parametrize(
-    "tpu, variables, name",
+    ("tpu", "variables", "name"),
     [
         ("mine", {"TPU_NAME": "other"}, "mine"),
         (["mine"], {}, "mine"),

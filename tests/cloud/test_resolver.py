@@ -68,7 +68,7 @@ def test_reply_of_before_there_were_endpoints(google):
 
 
 @pytest.mark.parametrize(
-    "state, words",
+    ("state", "words"),
     [
         ("CREATING", "being made.*TPUDIST_TPU_TIMEOUT=1200"),
         ("STARTING", "starting"),
@@ -94,7 +94,7 @@ def assert_words(error, words):
 
 
 @pytest.mark.parametrize(
-    "health, words",
+    ("health", "words"),
     [
         ("UNHEALTHY_TENSORFLOW", "out of memory.*gcloud compute tpus stop t"),
         ("UNHEALTHY_MAINTENANCE", "maintenance"),
@@ -116,7 +116,7 @@ def test_health_with_symptoms(google, health, words):
 
 
 @pytest.mark.parametrize(
-    "reply, kind, words",
+    ("reply", "kind", "words"),
     [
         (401, TPUAccessError, "gcloud auth application-default login"),
         ((403, "Permission denied on tpu.nodes.get"), TPUAccessError, "roles/tpu.viewer"),
@@ -193,7 +193,7 @@ def test_no_name_is_both_errors_of_the_page(google):
 
 
 @pytest.mark.parametrize(
-    "variable, value, words",
+    ("variable", "value", "words"),
     [
         ("COLAB_TPU_ADDR", "10.0.0.1:8470", r"os.environ\['COLAB_TPU_ADDR'\].*Colab"),
         ("TPU_ACCELERATOR_TYPE", "v3-8", "tpu='local'.*TPU VM"),

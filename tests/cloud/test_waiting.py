@@ -129,7 +129,7 @@ def test_a_proxy_that_does_not_let_it_through(monkeypatch, variable, there):
 
 
 @pytest.mark.parametrize(
-    "address, host",
+    ("address", "host"),
     [
         ("10.1.2.3:80", "10.1.2.3:80"),
         ("10.1.2.3", "10.1.2.3:8470"),

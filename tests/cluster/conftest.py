@@ -34,9 +34,8 @@ def run(tmp_path):
             [sys.executable, "-W", "ignore", "-m", "tpudist", *how, *options, path, *arguments],
             cwd=str(tmp_path),
             env=environ,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
+            capture_output=True,
+            text=True,
             timeout=300,
         )
 

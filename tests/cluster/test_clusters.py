@@ -57,7 +57,7 @@ def agree(one, other):
 
 
 @pytest.mark.parametrize(
-    "name, workers, cores",
+    ("name", "workers", "cores"),
     [
         ("STEPS", 2, "cpus:4"),
         ("STEPS", 0, "cpus:8"),
@@ -180,7 +180,7 @@ def test_the_chief_alone_writes_files_of_keras(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "script, message",
+    ("script", "message"),
     [
         (
             "import tensorflow as tf\n"

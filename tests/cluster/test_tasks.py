@@ -10,7 +10,7 @@ from tpudist.system import tasks
 
 
 @pytest.mark.parametrize(
-    "cluster, task, number, workers",
+    ("cluster", "task", "number", "workers"),
     [
         ({"worker": ["a:1", "b:1"]}, {"type": "worker", "index": 1}, 1, 2),
         ({"chief": ["a:1"], "worker": ["b:1"]}, {"type": "chief", "index": 0}, 0, 2),
@@ -24,7 +24,7 @@ def test_a_worker_knows_its_number(monkeypatch, cluster, task, number, workers):
 
 
 @pytest.mark.parametrize(
-    "config, seen",
+    ("config", "seen"),
     [
         ("", "no TF_CONFIG"),
         ("{", "TF_CONFIG={"),

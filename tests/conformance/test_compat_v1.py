@@ -20,7 +20,7 @@ def resolver(space):
 
 
 @pytest.mark.parametrize(
-    "arguments, steps", [((), 1), ((7,), 7), ((None, None), 1), ((3, None), 3)]
+    ("arguments", "steps"), [((), 1), ((7,), 7), ((None, None), 1), ((3, None), 3)]
 )
 def test_it_takes_steps_per_run(space, resolver, arguments, steps):
     with tf.Graph().as_default():

@@ -30,7 +30,9 @@ def test_no_example_of_an_uneven_last_batch_is_lost(mode, strategy):
 
 
 @pytest.mark.parametrize(
-    "operation, expected", [(SUM, 8.0 + 9 + 10 + 11 + 12 + 13), (MEAN, 10.5)], ids=["SUM", "MEAN"]
+    ("operation", "expected"),
+    [(SUM, 8.0 + 9 + 10 + 11 + 12 + 13), (MEAN, 10.5)],
+    ids=["SUM", "MEAN"],
 )
 def test_an_uneven_last_batch_reduces_to_its_true_mean(surface, operation, expected):
     strategy = surface.strategy()

@@ -96,7 +96,7 @@ def test_the_data_of_many_replicas_is_all_there(surface, mode):
 @pytest.mark.skipif(
     not versions.ITERATORS_ARE_ARGUMENTS, reason="TensorFlow's own iterators until 2.1"
 )
-@pytest.mark.parametrize("make, expected", [("dataset", 1), ("from_function", 4)])
+@pytest.mark.parametrize(("make", "expected"), [("dataset", 1), ("from_function", 4)])
 def test_a_pipeline_has_one_iterator(surface, mode, make, expected):
     """Each of the four hosts has a pipeline of its own only if a function makes it."""
     strategy = surface.strategy("virtual:v3-32")

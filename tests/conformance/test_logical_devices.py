@@ -106,7 +106,7 @@ def test_the_annotation_reaches_the_compiler(v2_2, name):
 
 
 @pytest.mark.parametrize(
-    "shape, parts, why",
+    ("shape", "parts", "why"),
     [
         ([4, 4], [2], "one entry per dimension"),
         ([4, 4], [2, 2], "product is 2"),

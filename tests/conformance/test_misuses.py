@@ -171,7 +171,7 @@ def test_two_tpus_are_refused_where_the_environment_names_one(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "value, text",
+    ("value", "text"),
     [(np.int32(2), "2"), (np.float32(1.5), "1.5"), ([np.int64(1), np.str_("a")], "[1, 'a']")],
 )
 def test_numbers_of_numpy_are_written_as_numbers(value, text):

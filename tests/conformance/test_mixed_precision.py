@@ -128,7 +128,7 @@ _LOOPED += [(policy, "Adam") for policy in POLICIES if policy != "bfloat16"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy, name", _LOOPED, indirect=["policy"])
+@pytest.mark.parametrize(("policy", "name"), _LOOPED, indirect=["policy"])
 def test_a_loop_under_a_policy_trains_as_one_device(policy, name):
     _check(_looped, policy, name)
 

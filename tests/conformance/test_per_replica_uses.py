@@ -18,7 +18,7 @@ USES = {
     "numpy()": (lambda value: value.numpy(), AttributeError),
     "shape": (lambda value: value.shape, AttributeError),
     "float": (float, TypeError),
-    "f-string": (lambda value: "{:.2f}".format(value), TypeError),
+    "f-string": (lambda value: f"{value:.2f}", TypeError),
     "percent": (lambda value: "%f" % value, TypeError),
     "mean of numpy": (np.mean, TypeError),
     "plus a number": (lambda value: value + 1, TypeError),
@@ -88,7 +88,7 @@ def test_a_use_as_one_tensor_says_what_to_type(value, use):
 def test_what_looks_for_a_member_finds_none(value):
     assert not hasattr(value, "shape") and not hasattr(value, "strange")
     assert value and isinstance(value, tf.distribute.DistributedValues)
-    assert str(value).startswith("PerReplica:{") and "{}".format(value) == str(value)
+    assert str(value).startswith("PerReplica:{") and f"{value}" == str(value)
 
 
 def test_branches_loops_and_signatures_take_them_beside_tensorflows_own():

@@ -17,7 +17,7 @@ ROWS = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
 @covers("reduce")
 @pytest.mark.parametrize("axis", [None, 0])
 @pytest.mark.parametrize(
-    "operation, numpy_operation", [(SUM, np.sum), (MEAN, np.mean)], ids=["SUM", "MEAN"]
+    ("operation", "numpy_operation"), [(SUM, np.sum), (MEAN, np.mean)], ids=["SUM", "MEAN"]
 )
 def test_reduce(surface, mode, strategy, operation, numpy_operation, axis):
     found = mode.evaluate(
@@ -27,7 +27,7 @@ def test_reduce(surface, mode, strategy, operation, numpy_operation, axis):
     np.testing.assert_allclose(found, expected)
 
 
-@pytest.mark.parametrize("name, expected", [("SUM", 6.0), ("MEAN", 1.5)])
+@pytest.mark.parametrize(("name", "expected"), [("SUM", 6.0), ("MEAN", 1.5)])
 def test_the_operation_may_be_a_name(surface, mode, strategy, name, expected):
     found = mode.evaluate(lambda: strategy.reduce(name, surface.run(strategy, number), axis=None))
     assert found == expected
@@ -44,7 +44,7 @@ def test_the_name_of_the_operation_is_checked(surface, mode, strategy, axis):
 
 
 @pytest.mark.parametrize(
-    "operation, typed", [(SUM, "tf.distribute.ReduceOp.SUM"), ("MEAN", "'MEAN'")]
+    ("operation", "typed"), [(SUM, "tf.distribute.ReduceOp.SUM"), ("MEAN", "'MEAN'")]
 )
 def test_swapped_arguments_are_told(surface, mode, strategy, operation, typed):
     def build():
@@ -55,7 +55,7 @@ def test_swapped_arguments_are_told(surface, mode, strategy, operation, typed):
         mode.evaluate(build)
 
 
-@pytest.mark.parametrize("operation, expected", [(SUM, 15.0), (MEAN, 2.5)], ids=["SUM", "MEAN"])
+@pytest.mark.parametrize(("operation", "expected"), [(SUM, 15.0), (MEAN, 2.5)], ids=["SUM", "MEAN"])
 def test_an_uneven_last_batch_counts_its_examples(surface, mode, strategy, operation, expected):
     """Six examples on four replicas: 2, 2, 1 and 1 of them."""
 

@@ -151,7 +151,7 @@ def test_a_training_step_updates_every_copy(surface, mode, strategy):
     np.testing.assert_allclose(after, 1.0 - 0.1 * 2.0 * 6.0, rtol=1e-6)
 
 
-@pytest.mark.parametrize("how, expected", [("MEAN", [1.5, 3.0]), ("SUM", [6.0, 12.0])])
+@pytest.mark.parametrize(("how", "expected"), [("MEAN", [1.5, 3.0]), ("SUM", [6.0, 12.0])])
 def test_a_list_of_tensors_is_aggregated_as_one_tensor_is(surface, mode, strategy, how, expected):
     with strategy.scope():
         variable = tf.Variable([1.0, 2.0], aggregation=getattr(tf.VariableAggregation, how))

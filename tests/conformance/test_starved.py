@@ -21,9 +21,8 @@ def read(threads):
     """What the program prints and, if it stops before its end, why."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.conformance.starved_ways", str(threads)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
         cwd=ROOT,
         env=dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
     )

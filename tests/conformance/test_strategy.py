@@ -14,7 +14,7 @@ from tpudist.system import cluster
 
 @covers("__init__")
 @pytest.mark.parametrize(
-    "tpu, replicas", [("virtual", 8), ("virtual:1", 1), ("virtual:3", 3), ("virtual:v3-32", 32)]
+    ("tpu", "replicas"), [("virtual", 8), ("virtual:1", 1), ("virtual:3", 3), ("virtual:v3-32", 32)]
 )
 def test_a_replica_for_each_core(surface, mode, tpu, replicas):
     strategy = surface.strategy(tpu)
@@ -112,9 +112,8 @@ def test_scopes_nest_with_their_own_only(surface, mode, strategy):
     with strategy.scope():
         with strategy.scope():
             assert tf.distribute.get_strategy() is strategy
-        with pytest.raises(RuntimeError, match="scope|strategy"):
-            with other.scope():
-                pass
+        with pytest.raises(RuntimeError, match="scope|strategy"), other.scope():
+            pass
         assert tf.distribute.get_strategy() is strategy
     assert not tf.distribute.has_strategy()
 
@@ -205,10 +204,7 @@ def test_it_starts_after_tensorflow_was_used(surface):
         print("used")
         """) % (module, name, name, "run" if surface.era == "v2_2" else "experimental_run_v2")
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     assert "used" in done.stdout

@@ -10,7 +10,7 @@ from tpudist.system import cluster, placement
 ON_READ = tf.VariableSynchronization.ON_READ
 #: (shape of a replica's cores, replicas).
 on_cores = pytest.mark.parametrize(
-    "shape, replicas", [((1, 1, 1), 1), ((1, 1, 1), 2), ((1, 1, 2), 4)]
+    ("shape", "replicas"), [((1, 1, 1), 1), ((1, 1, 1), 2), ((1, 1, 2), 4)]
 )
 
 

@@ -31,7 +31,7 @@ def local(name):
 
 
 @pytest.mark.parametrize(
-    "aggregation, expected",
+    ("aggregation", "expected"),
     [
         (SUM, 60.0),
         (MEAN, 15.0),
@@ -71,7 +71,7 @@ def test_reduce_outside_of_the_scope(mode):
     assert mode.run(distribution.reduce(SUM, value)) == 60.0
 
 
-@pytest.mark.parametrize("aggregation, expected", [(SUM, 42.0), (MEAN, 42.0 / 12)])
+@pytest.mark.parametrize(("aggregation", "expected"), [(SUM, 42.0), (MEAN, 42.0 / 12)])
 def test_reduce_along_an_axis(mode, scope, aggregation, expected):
     value = scope.call_for_each_tower(
         lambda i: tf.fill([3], tf.cast(i, tf.float32) + 2.0), scope.worker_device_index

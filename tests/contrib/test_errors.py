@@ -49,9 +49,8 @@ def test_in_the_scope_of_another_strategy(graph, name):
 @pytest.mark.parametrize("name", sorted(CROSS_TOWER))
 def test_in_a_tower(graph, name):
     distribution = strategy_of(2)
-    with distribution.scope():
-        with pytest.raises(ContextError) as caught:
-            distribution.call_for_each_tower(lambda: CROSS_TOWER[name](distribution))
+    with distribution.scope(), pytest.raises(ContextError) as caught:
+        distribution.call_for_each_tower(lambda: CROSS_TOWER[name](distribution))
     assert (
         "Method requires being in cross-tower context, use get_tower_context().merge_call()"
     ) in str(caught.value)
@@ -67,9 +66,8 @@ def test_gradients_of_a_sharded_optimizer_in_cross_tower_context(graph):
 
 def test_reduce_of_1_14_in_a_tower(mode):
     distribution = strategy_of(2)
-    with distribution.scope():
-        with pytest.raises(RuntimeError, match="cross-tower context"):
-            distribution.call_for_each_tower(lambda: distribution.reduce(SUM, tf.constant(1.0)))
+    with distribution.scope(), pytest.raises(RuntimeError, match="cross-tower context"):
+        distribution.call_for_each_tower(lambda: distribution.reduce(SUM, tf.constant(1.0)))
 
 
 def test_colocate_vars_with_outside_of_the_scope(graph):
@@ -99,9 +97,8 @@ def test_context_of_another_tower(graph):
         if len(contexts) == 2:
             return contexts[0].tower_id
 
-    with distribution.scope():
-        with pytest.raises(ContextError, match="Mismatching TowerContext"):
-            distribution.call_for_each_tower(tower)
+    with distribution.scope(), pytest.raises(ContextError, match="Mismatching TowerContext"):
+        distribution.call_for_each_tower(tower)
 
 
 #: {label: (a wrong use in the scope, what the error names)}
@@ -135,9 +132,8 @@ MISUSES = {
 def test_a_misuse_has_an_error_of_three_parts(graph, label):
     misuse, named = MISUSES[label]
     distribution = strategy_of(4)
-    with distribution.scope():
-        with pytest.raises(TpudistError, match=named) as caught:
-            misuse(distribution)
+    with distribution.scope(), pytest.raises(TpudistError, match=named) as caught:
+        misuse(distribution)
     assert len(caught.value.args) == 1 or all(caught.value.args)
     assert "Instead: " in str(caught.value)
 

@@ -20,7 +20,7 @@ def elements(dataset, count):
         return [session.run(element) for _ in range(count)]
 
 
-@pytest.mark.parametrize("count, batches", [(1, 4), (2, 2), (3, 1)])
+@pytest.mark.parametrize(("count", "batches"), [(1, 4), (2, 2), (3, 1)])
 def test_global_batches_are_whole_batches_in_their_order(count, batches):
     def pairs():
         labels = {"label": ROWS[:, 0]}

@@ -69,7 +69,7 @@ def test_weights_are_set_read_and_copied_to_the_cpu(keras):
 
 @needs_keras_2
 @pytest.mark.parametrize(
-    "call, words",
+    ("call", "words"),
     [
         (lambda model: model.predict(ROWS[:5]), "5 rows on 2 cores"),
         (lambda model: model.train_on_batch(ROWS[:3], np.zeros((3, 1))), "3 rows on 2 cores"),

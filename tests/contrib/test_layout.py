@@ -25,7 +25,7 @@ def test_towers_and_devices(mode):
 
 
 @pytest.mark.parametrize(
-    "name, towers, hosts", [("virtual", 8, 1), ("virtual:1", 1, 1), ("virtual:v3-32", 32, 4)]
+    ("name", "towers", "hosts"), [("virtual", 8, 1), ("virtual:1", 1, 1), ("virtual:v3-32", 32, 4)]
 )
 def test_hosts(graph, name, towers, hosts):
     distribution = strategy_of(name)

@@ -109,7 +109,7 @@ def test_a_tuple_is_unpacked(mode, scope):
     assert mode.run(context.last_step_outputs) == {"all": [22, 26, 30]}
 
 
-@pytest.mark.parametrize("make, given", [(lambda x: {"a": x}, dict), (lambda x: x, None)])
+@pytest.mark.parametrize(("make", "given"), [(lambda x: {"a": x}, dict), (lambda x: x, None)])
 def test_other_structures_are_one_argument(mode, scope, make, given):
     iterator = data(scope, lambda: tf.data.Dataset.range(40).map(make))
     seen = []

@@ -129,7 +129,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize(
-    "release, starts_the_tpu, divided",
+    ("release", "starts_the_tpu", "divided"),
     [
         ("1.11", False, True),
         ("1.11", True, True),

@@ -57,7 +57,7 @@ def test_shards_without_outputs(graph, meant):
 
 
 @pytest.mark.parametrize(
-    "arguments, kind, words",
+    ("arguments", "kind", "words"),
     [
         (dict(num_shards=0), ArgumentError, "num_shards=0"),
         (dict(inputs=(1,)), ArgumentTypeError, "inputs="),

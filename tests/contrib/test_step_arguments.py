@@ -52,7 +52,7 @@ def test_initial_loop_values(graph, scope, initial):
 
 
 @pytest.mark.parametrize(
-    "initial, seen",
+    ("initial", "seen"),
     [
         ({"z": 1.0}, "'z'"),
         ([1.0, 2.0], "2 initial"),
@@ -71,7 +71,7 @@ def test_bad_initial_loop_values(graph, scope, initial, seen):
 
 
 @pytest.mark.parametrize(
-    "iterations, error",
+    ("iterations", "error"),
     [
         (float("nan"), ArgumentError),
         (0, ArgumentError),

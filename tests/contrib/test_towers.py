@@ -27,7 +27,7 @@ def page_fn(three):
 
 
 @pytest.mark.parametrize(
-    "towers, expected", [(8, [55, 56, 57, 58, 59, 60, 61, 62]), (2, [10, 11]), (1, [6])]
+    ("towers", "expected"), [(8, [55, 56, 57, 58, 59, 60, 61, 62]), (2, [10, 11]), (1, [6])]
 )
 def test_example_of_the_page(mode, towers, expected):
     distribution = strategy_of(towers)

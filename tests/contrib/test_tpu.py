@@ -87,7 +87,7 @@ def test_a_programs_own_mean_is_over_all_cores(mode, package):
 
 
 @pytest.mark.parametrize(
-    "groups, expected", [(None, [6.0 * 4] * 4), ([[0, 2], [1, 3]], [2.0 * 2, 4.0 * 2] * 2)]
+    ("groups", "expected"), [(None, [6.0 * 4] * 4), ([[0, 2], [1, 3]], [2.0 * 2, 4.0 * 2] * 2)]
 )
 def test_gradient_of_cross_replica_sum(graph, groups, expected):
     distribution = strategy_of(4)
@@ -110,11 +110,8 @@ def test_cross_replica_sum_outside_of_a_tower(graph, meant):
 @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2, 3]], [[0, 9]]])
 def test_groups_that_are_no_partition(graph, groups):
     distribution = strategy_of(4)
-    with distribution.scope():
-        with pytest.raises(ArgumentError, match="group_assignment"):
-            distribution.call_for_each_tower(
-                lambda: tpu.cross_replica_sum(tf.constant(1.0), groups)
-            )
+    with distribution.scope(), pytest.raises(ArgumentError, match="group_assignment"):
+        distribution.call_for_each_tower(lambda: tpu.cross_replica_sum(tf.constant(1.0), groups))
 
 
 def test_replicate(graph, meant):
@@ -171,7 +168,7 @@ def test_a_training_op_among_the_outputs_is_run_and_is_no_value(graph, meant):
 
 
 @pytest.mark.parametrize(
-    "kwargs, seen",
+    ("kwargs", "seen"),
     [
         ({"inputs": [[1.0], [1.0, 2.0]]}, "1, 2"),
         ({"inputs": [[1.0]], "infeed_queue": object()}, "infeed"),

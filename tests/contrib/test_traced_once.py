@@ -251,7 +251,7 @@ def test_slots_of_optimizers_are_the_same(monkeypatch, optimizer):
 
 
 @traces
-@pytest.mark.parametrize("tower_fn, what", EACH, ids=[what for _, what in EACH])
+@pytest.mark.parametrize(("tower_fn", "what"), EACH, ids=[what for _, what in EACH])
 def test_a_tower_that_asks_which_it_is_is_traced_alone(tower_fn, what):
     found, _, told = trained(tower_fn)
     reason = told.split("all once per replica: ")[1]

@@ -124,7 +124,7 @@ def _collect(engine, program, mode, count, add):
         world = World(*engine(mode, count), program=program, mode=mode)
         for name, value in world.steps():
             add(name, value)
-    except Exception as error:  # pylint: disable=broad-except
+    except Exception as error:  # noqa: BLE001
         return error
     return None
 

@@ -23,7 +23,6 @@ def run_driver(*arguments, timeout=1200):
         cwd=str(_ROOT),
         env=environment,
         timeout=timeout,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )

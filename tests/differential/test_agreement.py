@@ -40,7 +40,7 @@ def _changed(step, value):
 
 
 @pytest.mark.parametrize(
-    "seen, error",
+    ("seen", "error"),
     [
         (_changed(0, ((np.float32(1.0), np.float32(2.0)), np.float32(6.001))), None),
         (_changed(0, ((np.float32(1.0), np.float32(2.0)), np.int32(6))), None),

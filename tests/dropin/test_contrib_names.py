@@ -94,7 +94,7 @@ def test_slim_is_tf_slim(contrib, module):
 
 
 @pytest.mark.parametrize(
-    "name, home",
+    ("name", "home"),
     [
         ("contrib.gan", "tensorflow_gan"),
         ("contrib.tensorboard.plugins.projector", "tensorboard.plugins.projector"),
@@ -205,7 +205,7 @@ def test_a_script_with_a_fallback_takes_it(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "tpudist", "run", "--era", "contrib", str(script)],
         stdout=subprocess.PIPE,
-        universal_newlines=True,
+        text=True,
         env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
     )
     has = hasattr(native, "contrib")

@@ -23,7 +23,7 @@ ERAS = surfaces.ERAS
 
 @pytest.mark.parametrize("root", ["", "compat.v1.", "compat.v2."])
 @pytest.mark.parametrize(
-    "era, name", [(era, name) for era in ERAS for name in sorted(surfaces.DROPINS[era])]
+    ("era", "name"), [(era, name) for era in ERAS for name in sorted(surfaces.DROPINS[era])]
 )
 def test_names_of_the_era(era, root, name):
     value = drop_in(era)
@@ -64,7 +64,7 @@ def test_connecting_to_the_host_of_a_virtual_tpu(tf, monkeypatch):
     monkeypatch.delenv("TPUDIST_TPU", raising=False)
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver("virtual:2")
     connect(resolver.master())
-    with pytest.raises(ValueError):  # TensorFlow's own answer.
+    with pytest.raises(ValueError):  # noqa: PT011 (TensorFlow's own words)
         connect(None)
     monkeypatch.setenv("TPUDIST_TPU", "virtual:2")
     connect("grpc://10.0.0.2:8470")
@@ -145,7 +145,7 @@ def test_compat_below_compat_is_compat(tf):
 def test_what_is_not_overlaid_beside_what_is(tf):
     assert tf.distribute.ReduceOp is native.distribute.ReduceOp
     assert (tf.distribute.MirroredStrategy is native.distribute.MirroredStrategy) == (
-        versions.TF2 == (tf.__name__ != "tpudist.contrib.tensorflow")
+        (tf.__name__ != "tpudist.contrib.tensorflow") == versions.TF2
     )
 
 
@@ -171,7 +171,7 @@ def test_uncovered_contrib_is_the_real_one(contrib):
 
 @second_generation
 @pytest.mark.parametrize(
-    "name, words",
+    ("name", "words"),
     [
         ("contrib.seq2seq", "copy the few lines"),
         ("contrib.predictor", "saved_model"),
@@ -187,14 +187,14 @@ def test_gone_names_say_where_they_went(contrib, name, words):
         getattr(value, last)  # Asks; what reading it gives is tested in test_contrib_names.py.
     assert "tf." + name in caught.value.seen
     assert native.__version__ in caught.value.seen
-    assert "tf.contrib ended with TensorFlow 1.15" == caught.value.why
+    assert caught.value.why == "tf.contrib ended with TensorFlow 1.15"
     assert words in caught.value.instead
     assert not hasattr(value, last)
     assert getattr(value, last, None) is None
 
 
 @pytest.mark.parametrize(
-    "name, instead",
+    ("name", "instead"),
     [
         ("contrib.never_heard_of", "a name of dir(tf.contrib)"),
         ("contrib.tpu.TPUEstimatr", "tf.contrib.tpu.TPUEstimator, if that is meant"),
@@ -212,7 +212,7 @@ def test_a_name_that_contrib_never_had(contrib, name, instead):
 
 
 @pytest.mark.parametrize(
-    "era, name", [("contrib", "contrib"), ("contrib", "estimator"), ("v2_2", "estimator")]
+    ("era", "name"), [("contrib", "contrib"), ("contrib", "estimator"), ("v2_2", "estimator")]
 )
 def test_no_advice_is_what_the_program_does_already(era, name):
     below = [key for key in surfaces.GONE if (key + ".").startswith(name + ".")]

@@ -61,7 +61,7 @@ def test_old_imports(era, statement):
 @second_generation
 @pytest.mark.skipif(keras_packages.is_keras_3(), reason="the eras' Keras is not here")
 @pytest.mark.parametrize(
-    "module, name, public",
+    ("module", "name", "public"),
     [
         ("layers", "Dense", "layers.Dense"),
         ("layers.core", "Dense", "layers.Dense"),
@@ -99,7 +99,7 @@ def test_modules_of_the_table_are_there_today(dotted):
 
 @today
 @pytest.mark.parametrize(
-    "module, name", [(m, n) for m, names in surfaces.PRIVATE_MEMBERS.items() for n in names]
+    ("module", "name"), [(m, n) for m, names in surfaces.PRIVATE_MEMBERS.items() for n in names]
 )
 def test_names_of_the_table_are_there_today(module, name):
     found = finder.find_module("contrib", module)
@@ -168,9 +168,8 @@ def test_every_module_that_imports_natively_imports_through_the_hook():
     walk = os.path.join(os.path.dirname(__file__), "walk_modules.py")
     done = subprocess.run(
         [sys.executable, walk],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
         env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), TF_CPP_MIN_LOG_LEVEL="3"),
     )
     last = done.stdout.strip().split("\n")[-1]

@@ -87,7 +87,7 @@ def differences(name, native):
     for statement, own in native.items():
         try:
             found = users(statement)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001
             yield "%s: %r" % (statement, error)
             continue
         if not same(found, own):

@@ -205,7 +205,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options, words",
+    ("options", "words"),
     [
         ({"num_shards": 4}, "num_shards=4 on a TPU of 8 replicas"),
         ({"num_cores_per_replica": 16}, r"a mesh of \[2, 2, (1, )?2\]"),
@@ -226,7 +226,7 @@ def test_a_loop_whose_length_is_a_time(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "dims, words",
+    ("dims", "words"),
     [
         ([{"x": [1, 4]}, None], "4"),
         ([{"x": [1, 2, 1]}, None], "rank|dimensions"),

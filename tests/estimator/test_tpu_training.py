@@ -95,7 +95,7 @@ def test_training_continues_from_the_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "pipeline, name, calls",
+    ("pipeline", "name", "calls"),
     [
         (PIPELINES.PER_HOST_V1, "virtual:8", [("0", 0, 1, 8, 16)]),
         (PIPELINES.PER_HOST_V2, "virtual:8", [("0", 0, 1, 8, 2)]),

@@ -46,9 +46,8 @@ def python(*arguments, **options):
     return subprocess.run(
         [sys.executable, "-W", "ignore"] + list(arguments),
         env=environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
         **options,
     )
 

@@ -70,7 +70,7 @@ def test_commands_print_what_a_guide_says(guide, tmp_path):
                 env=environ,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                universal_newlines=True,
+                text=True,
             )
             assert lines or done.returncode == 0, done.stdout
             output = done.stdout.replace(str(tmp_path) + os.sep, "")

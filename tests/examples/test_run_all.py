@@ -11,7 +11,7 @@ PLAIN = run_all.Result(0.05, 0.99, 6.0)
 
 
 @pytest.mark.parametrize(
-    "result, text",
+    ("result", "text"),
     [
         (PLAIN, "ok"),
         (PLAIN._replace(loss=0.05004, seconds=60.0), "ok"),
@@ -30,7 +30,7 @@ def test_nothing_passes_without_plain():
     assert run_all.verdict(PLAIN, None) == "FAILED"
 
 
-@pytest.mark.parametrize("v2_0, code", [(PLAIN, 0), (None, 1)])
+@pytest.mark.parametrize(("v2_0", "code"), [(PLAIN, 0), (None, 1)])
 def test_table_and_exit_code(v2_0, code, monkeypatch, capsys):
     asked = []
 

@@ -53,7 +53,7 @@ def test_same_numbers_as_plain_tensorflow(name, plain_of_two_epochs):
 
 
 @pytest.mark.parametrize(
-    "name, tpu",
+    ("name", "tpu"),
     [
         pytest.param("contrib_towers", "virtual:4", marks=pytest.mark.proof),
         ("v2_2", "virtual:1"),

@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "name, era",
+    ("name", "era"),
     [
         pytest.param(*each, marks=() if each[0] in running.IN_CI else pytest.mark.proof)
         for each in ERAS
@@ -70,7 +70,7 @@ def test_unmodified_script_of_an_era(name, era, folder, plain):
     assert found.accuracy == plain.accuracy
 
 
-@pytest.mark.parametrize("name, era", ERAS)
+@pytest.mark.parametrize(("name", "era"), ERAS)
 def test_the_era_is_found(name, era, folder):
     from tpudist import surfaces
     from tpudist.surfaces.eras import program

@@ -46,13 +46,13 @@ def test_conformance(on_the_gpu, folder):
         env=dict(os.environ),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        universal_newlines=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout[-4000:]
     assert "virtual cores compute on " + DEVICE in done.stdout
 
 
-@pytest.mark.parametrize("mode, replicas", [("function", 2), ("function", 4), ("graph", 2)])
+@pytest.mark.parametrize(("mode", "replicas"), [("function", 2), ("function", 4), ("graph", 2)])
 def test_random_programs(on_the_gpu, mode, replicas):
     done = run_driver("--mode", mode, "--replicas", str(replicas), "--examples", "25")
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]

@@ -27,8 +27,7 @@ def run(folder, size, *arguments):
             *("--user-data-dir=%s" % folder, "--window-size=%d,%d" % size),
             *arguments,
         ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         timeout=120,
         check=True,
     )

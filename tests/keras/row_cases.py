@@ -227,7 +227,7 @@ def _outcome(way, call):
         try:
             with tf.Graph().as_default() if way in GRAPHS else contextlib.ExitStack():
                 found.append(call())
-        except Exception as error:  # of whatever kind: it is compared
+        except Exception as error:  # of whatever kind: it is compared  # noqa: BLE001
             _kept.append(error)
             found.append(error)
 
@@ -281,7 +281,7 @@ def main(way, kind, tpu, *chosen):
     """Prints {cell: verdict} of a way, a model and a TPU; of all verbs and kinds, or the chosen."""
     verbs = [verb for verb in VERBS if verb in chosen] or VERBS
     kinds = [each for each in KINDS if each in chosen] or KINDS
-    if versions.TF2 == (way in GRAPHS):
+    if (way in GRAPHS) == versions.TF2:
         of_the_way = "disable" if way in GRAPHS else "enable"
         getattr(tf.compat.v1, of_the_way + "_v2_behavior")()
     found = {

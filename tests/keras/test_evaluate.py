@@ -35,7 +35,7 @@ def compare(actual, expected, count):
 
 # Of 16 rows a batch, the last has 16, 8, 5 or 1: on 8 cores the last two
 # leave replicas without a row.
-@pytest.mark.parametrize("cores, count", [(8, 32), (8, 24), (8, 21), (8, 17), (2, 17)])
+@pytest.mark.parametrize(("cores", "count"), [(8, 32), (8, 24), (8, 21), (8, 17), (2, 17)])
 def test_loss_and_accuracy_equal_one_device(cores, count):
     many, one = pair(cores, harness.conv_net, harness.classify)
     data = harness.images(count)
@@ -51,7 +51,7 @@ def test_mean_error_equals_numpy():
     compare(evaluate(many, (x, y)), [np.mean(error**2), np.mean(np.abs(error))], len(x))
 
 
-@pytest.mark.parametrize("cores, count", [(8, 32), (8, 21), (2, 17)])
+@pytest.mark.parametrize(("cores", "count"), [(8, 32), (8, 21), (2, 17)])
 def test_predictions_come_in_the_order_of_the_rows(cores, count):
     many, one = pair(cores, harness.dense_net, harness.regress)
     x, _ = harness.rows(count)

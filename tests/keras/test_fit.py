@@ -26,7 +26,7 @@ multi_step = pytest.mark.skipif(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "cores, net, optimizer",
+    ("cores", "net", "optimizer"),
     [
         (8, "dense", "sgd"),
         (8, "dense", "momentum"),

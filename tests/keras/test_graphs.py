@@ -58,9 +58,7 @@ print("FOUND" + json.dumps(found))
 @pytest.fixture(scope="module")
 def found():
     """What each method gave, with and without a strategy, and the errors."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], timeout=300, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    done = subprocess.run([sys.executable, "-c", PROGRAM], timeout=300, capture_output=True)
     output = done.stdout.decode()
     assert "FOUND" in output, done.stderr.decode()[-2000:]
     return json.loads(output.split("FOUND")[1])

@@ -62,7 +62,7 @@ class Loop:
         return np.array(rows)
 
 
-@pytest.mark.parametrize("cores, optimizer", [(8, "adam"), (2, "momentum")])
+@pytest.mark.parametrize(("cores", "optimizer"), [(8, "adam"), (2, "momentum")])
 def test_the_numbers_do_not_depend_on_the_cores(cores, optimizer):
     # The optimizer is not built before: with Keras 3 its slots are made by
     # the first apply_gradients, while the replica function is traced.

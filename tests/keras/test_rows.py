@@ -45,14 +45,7 @@ def table(way, model, tpu, *chosen):
     environ = dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
     environ[machine.LEGACY_KERAS] = "1"
     command = [sys.executable, "-m", "tests.keras.row_cases", way, model, tpu, *chosen]
-    done = subprocess.run(
-        command,
-        env=environ,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    done = subprocess.run(command, env=environ, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.split("RESULT")[1])
 
@@ -103,13 +96,13 @@ def test_rows_that_are_predicted_of_a_compiled_strategy():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way, model, tpu", SOME)
+@pytest.mark.parametrize(("way", "model", "tpu"), SOME)
 def test_each_way(way, model, tpu):
     check(way, model, tpu)
 
 
 @pytest.mark.slow
 @pytest.mark.proof
-@pytest.mark.parametrize("way, model, tpu", REST)
+@pytest.mark.parametrize(("way", "model", "tpu"), REST)
 def test_whole_table(way, model, tpu):
     check(way, model, tpu)

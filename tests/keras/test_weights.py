@@ -48,7 +48,7 @@ class Place:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source, target", [(8, 0), (0, 8), (8, 2)])
+@pytest.mark.parametrize(("source", "target"), [(8, 0), (0, 8), (8, 2)])
 def test_weights_move(tmp_path, source, target):
     x, y = harness.rows()
     first, second, plain = Place(source), Place(target), Place(0)

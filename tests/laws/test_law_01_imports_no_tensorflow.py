@@ -31,9 +31,8 @@ def modules_after(code, hide=False):
     """Top-level modules that a fresh interpreter has loaded after some code."""
     process = subprocess.run(
         [sys.executable, "-c", (HIDE if hide else "") + code + REPORT],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
         env=dict(os.environ, PYTHONPATH=source.ROOT),
         cwd=source.ROOT,
     )

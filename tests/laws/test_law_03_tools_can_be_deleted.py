@@ -57,7 +57,7 @@ def without(tmp_path):
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            universal_newlines=True,
+            text=True,
         )
 
     return start

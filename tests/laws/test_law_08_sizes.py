@@ -23,7 +23,7 @@ def everything():
 
 
 @pytest.mark.parametrize(
-    "lines, docstring, sees",
+    ("lines", "docstring", "sees"),
     [(FUNCTION - 1, 0, False), (FUNCTION, 0, True), (FUNCTION - 1, 9, False), (FUNCTION, 9, True)],
 )
 def test_rule_counts_what_is_not_docstring(lines, docstring, sees):

@@ -85,7 +85,7 @@ def test_rule_lets_pass(code):
 
 
 @pytest.mark.parametrize(
-    "module, docstring, sees",
+    ("module", "docstring", "sees"),
     [
         ("", "Runs fn.", True),
         ("", "See the page.", True),

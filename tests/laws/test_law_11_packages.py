@@ -214,7 +214,7 @@ def alike(one, other):
 
 
 @pytest.mark.parametrize(
-    "one, other, like",
+    ("one", "other", "like"),
     [
         ("natives", "native", True),
         ("steps", "stops", True),

@@ -12,8 +12,7 @@ def in_a_process(*arguments):
     code = "import sys\nfrom tpudist.legacy import runner\nsys.exit(runner.run(*%r))" % (arguments,)
     return subprocess.run(
         [sys.executable, "-c", code],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
         env=dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
     )

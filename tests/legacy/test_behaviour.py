@@ -107,7 +107,7 @@ def test_all_is_undone(era, mess):
     try:
         with behaviour.of_era(era):
             mess()
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001
         assert type(error) in (KeyError, SystemExit)
     assert switches() == before
 
@@ -156,10 +156,8 @@ def test_scripts_reset_the_default_graph():
 
 
 def test_a_nested_graph_cannot_be_reset():
-    with behaviour.of_era("contrib"):
-        with v1.Graph().as_default():
-            with pytest.raises(AssertionError):
-                dropin.top("contrib").reset_default_graph()
+    with behaviour.of_era("contrib"), v1.Graph().as_default(), pytest.raises(AssertionError):
+        dropin.top("contrib").reset_default_graph()
 
 
 @second_generation

@@ -41,7 +41,7 @@ def test_the_users_files_get_the_drop_in(folder, era):
 
 
 @pytest.mark.parametrize(
-    "source, expression",
+    ("source", "expression"),
     [
         ("import tensorflow as tf", "tf"),
         ("import tensorflow\ntf = tensorflow", "tf"),
@@ -192,7 +192,7 @@ def test_all_is_undone(folder, leave):
             assert "users_d" in sys.modules
             if leave:
                 raise leave()
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001
         assert type(error) is leave
     assert everything() == before
 

@@ -52,7 +52,7 @@ def test_the_installed_keras_if_asked_for(script):
     assert "package keras" in done.stdout and "keras: " not in done.stderr
 
 
-@pytest.mark.parametrize("release, keras", [("2.21.0", "3.15.1"), ("2.15.1", "2.15.0")])
+@pytest.mark.parametrize(("release", "keras"), [("2.21.0", "3.15.1"), ("2.15.1", "2.15.0")])
 def test_tf_keras_is_for_tensorflow_with_keras_3(monkeypatch, release, keras):
     releases = {"tensorflow": release, "tf_keras": release, "keras": keras}
     monkeypatch.setattr(machine, "_release_of", releases.get)
@@ -84,7 +84,7 @@ def test_nothing_is_left(script):
 
 
 @pytest.mark.parametrize(
-    "source, tensorflows, own",
+    ("source", "tensorflows", "own"),
     [
         ("import tensorflow as tf\ntf.keras.layers.Dense(1)", "script.py:2", None),
         ("import tensorflow as tf\ntf.compat.v1.layers.dense(x, 1)", "script.py:2", None),

@@ -57,7 +57,7 @@ class Notebook:
         error = None
         try:
             self._client.execute_cell(cell, len(self._client.nb.cells) - 1)
-        except Exception as raised:
+        except Exception as raised:  # noqa: BLE001
             error = getattr(raised, "evalue", None) or str(raised)
         text = "".join(each.get("text", "") for each in cell.outputs)
         return _KERAS_3.sub("", text), error

@@ -73,7 +73,7 @@ def test_what_is_left_out_has_the_installed_tensorflow(run):
 
 
 @pytest.mark.parametrize(
-    "source, why",
+    ("source", "why"),
     [
         (CONTRIB, "tf.contrib.tpu.CrossShardOptimizer at __init__.py:3"),
         (GUARDED, "tf.contrib"),
@@ -111,7 +111,7 @@ def test_a_package_that_follows_tensorflow_and_what_it_imports(run):
 
 
 @pytest.mark.parametrize(
-    "era, other, source",
+    ("era", "other", "source"),
     [
         ("contrib", "2.2", "tf.contrib\ntf.distribute.experimental.TPUStrategy\n"),
         ("2.2", "contrib", "tf.distribute.experimental.TPUStrategy\ntf.distribute.ValueContext\n"
@@ -153,7 +153,7 @@ MODULE = """
 
 
 @pytest.mark.parametrize(
-    "name, file, package",
+    ("name", "file", "package"),
     [
         ("pack.inner.train", "pack/inner/train.py", "pack.inner"),
         ("pack.inner", "pack/inner/__main__.py", "pack.inner"),
@@ -180,7 +180,7 @@ def test_a_module_runs_by_its_name(run, name, file, package):
 
 
 @pytest.mark.parametrize(
-    "name, words",
+    ("name", "words"),
     [
         ("nothing", "no module named nothing"),
         ("pack.nothing", "no module named pack.nothing"),

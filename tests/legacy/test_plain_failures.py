@@ -26,7 +26,7 @@ def natively():
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
             image = tf.cast(tf.compat.v1.placeholder_with_default([[[[1.0]]]], None), tf.bfloat16)
             session.run(tf.nn.conv2d(image, image, [1, 1, 1, 1], "SAME"))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         return error
     return None
 
@@ -106,7 +106,7 @@ of_keras_2 = pytest.mark.skipif(
 
 @second_generation
 @pytest.mark.parametrize(
-    "text, era, what",
+    ("text", "era", "what"),
     [
         pytest.param(
             OUTSIDE.replace("MOMENTUM", "0.0"), "2.2", "with strategy.scope()", marks=of_keras_2
@@ -150,7 +150,7 @@ PER_REPLICA = """
 
 @second_generation
 @pytest.mark.parametrize(
-    "use, instead",
+    ("use", "instead"),
     [
         ("value.numpy()", "strategy.experimental_local_results(value)"),
         ("value.shape", "strategy.experimental_local_results(value)"),
@@ -170,7 +170,7 @@ def test_a_per_replica_value_as_one_tensor(use, instead, script, capsys):
 
 
 @pytest.mark.parametrize(
-    "current, variables, instead",
+    ("current", "variables", "instead"),
     [
         ("distribute_lib._DefaultDistributionStrategy", "tpu.TPUStrategy", "model.load_weights"),
         ("tpudist.v2_2.strategy.TPUStrategy", "distribute_lib._Default", "model = ..., optimizer"),

@@ -37,6 +37,6 @@ def test_a_package_with_tests(tmp_path):
         cwd=str(tmp_path),
         env=dict(os.environ, PYTHONPATH=ROOT, PYTEST_ADDOPTS=""),
         stdout=subprocess.PIPE,
-        universal_newlines=True,
+        text=True,
     )
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout

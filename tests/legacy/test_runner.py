@@ -140,7 +140,7 @@ def test_tpu_of_the_environment_is_kept(script, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "source, code, err",
+    ("source", "code", "err"),
     [
         ("", 0, ""),
         ("import sys; sys.exit()", 0, ""),
@@ -261,7 +261,7 @@ def test_2_eras_in_a_process_of_their_own(script):
 
 
 @pytest.mark.parametrize(
-    "arguments, words",
+    ("arguments", "words"),
     [
         (("{folder}/none.py",), ["no file", "none.py"]),
         (("{folder}",), ["is a folder", "train.py"]),
@@ -328,7 +328,7 @@ def test_without_tensorflow(script):
     process = subprocess.run(
         [sys.executable, "-c", code],
         stderr=subprocess.PIPE,
-        universal_newlines=True,
+        text=True,
         env=dict(os.environ, PYTHONPATH=ROOT),
     )
     assert process.returncode == 2

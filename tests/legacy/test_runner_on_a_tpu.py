@@ -65,7 +65,7 @@ def test_a_contrib_script_on_a_virtual_tpu(script, capsys):
 
 
 @second_generation
-@pytest.mark.parametrize("era, method", [("v2_0", "experimental_run_v2"), ("v2_2", "run")])
+@pytest.mark.parametrize(("era", "method"), [("v2_0", "experimental_run_v2"), ("v2_2", "run")])
 def test_a_2_script_on_a_virtual_tpu(script, capsys, era, method):
     assert runner.run(script(V2_TPU % method), tpu="virtual:4") == 0
     out, err = capsys.readouterr()

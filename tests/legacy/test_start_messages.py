@@ -33,11 +33,7 @@ def run(*arguments, **variables):
     environ = {name: value for name, value in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"}
     environ.update(PYTHONPATH=ROOT, PYTHONWARNINGS="ignore", **variables)
     return subprocess.run(
-        [sys.executable] + list(arguments),
-        env=environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        [sys.executable] + list(arguments), env=environ, capture_output=True, text=True
     )
 
 
@@ -48,7 +44,7 @@ def script(tmp_path):
     return str(path)
 
 
-@pytest.mark.parametrize("options, lines", [([], 2), (["-q"], 1)])
+@pytest.mark.parametrize(("options", "lines"), [([], 2), (["-q"], 1)])
 def test_only_notes_and_the_scripts_own_lines_are_left(script, options, lines):
     pytest.importorskip("tensorflow", minversion="2.21", reason="what it logs differs by release")
     done = run("-m", "tpudist", "run", *options, script)
@@ -57,7 +53,9 @@ def test_only_notes_and_the_scripts_own_lines_are_left(script, options, lines):
     assert [line[:13] for line in said] == ["era: contrib ", "of the script"][-lines:]
 
 
-@pytest.mark.parametrize("options, variables", [(["-v"], {}), ([], {"TF_CPP_MIN_LOG_LEVEL": "0"})])
+@pytest.mark.parametrize(
+    ("options", "variables"), [(["-v"], {}), ([], {"TF_CPP_MIN_LOG_LEVEL": "0"})]
+)
 def test_who_wants_them_gets_them(script, options, variables):
     pytest.importorskip("tensorflow", minversion="2.21", reason="what it logs differs by release")
     done = run("-m", "tpudist", "run", *options, script, **variables)
@@ -70,7 +68,7 @@ def test_last_words_come_through():
     assert done.stderr == "first\nlast words"
 
 
-@pytest.mark.parametrize("options, is_short", [([], True), (["-v"], False)])
+@pytest.mark.parametrize(("options", "is_short"), [([], True), (["-v"], False)])
 def test_an_error_that_says_what_to_type_shows_the_programs_frames(tmp_path, options, is_short):
     script = tmp_path / "train.py"
     script.write_text(

@@ -89,7 +89,7 @@ class Rules:
     def _holds(self, name):
         try:
             self.check(name)
-        except Exception:  # whatever a broken rule leads to
+        except Exception:  # whatever a broken rule leads to  # noqa: BLE001
             return False
         return True
 

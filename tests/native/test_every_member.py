@@ -121,9 +121,8 @@ USES = {
 
 
 def numpy_dataset(strategy):
-    with tf1.Session() as session:
-        with session.as_default():
-            return strategy.experimental_make_numpy_dataset(np.ones([8, 1], np.float32))
+    with tf1.Session() as session, session.as_default():
+        return strategy.experimental_make_numpy_dataset(np.ones([8, 1], np.float32))
 
 
 #: What needs the devices of the described system to be there, and why.
@@ -146,7 +145,7 @@ def graph():
         yield made
 
 
-@pytest.mark.parametrize("era, name, kind", CASES, ids=["%s-%s" % case[:2] for case in CASES])
+@pytest.mark.parametrize(("era", "name", "kind"), CASES, ids=["%s-%s" % case[:2] for case in CASES])
 def test_member(monkeypatch, graph, era, name, kind):
     monkeypatch.delenv("TPUDIST_TPU", raising=False)
     resolver = described.DescribedResolver(CORES, 2)

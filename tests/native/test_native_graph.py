@@ -63,7 +63,7 @@ def test_run_builds_one_tpu_replicate(monkeypatch, strategy_class):
     assert [node.attr["num_replicas"].i for node in metadata] == [8]
 
 
-@pytest.mark.parametrize("cores, hosts", [(8, 1), (32, 4)])
+@pytest.mark.parametrize(("cores", "hosts"), [(8, 1), (32, 4)])
 def test_replicas_and_hosts_come_from_the_system(monkeypatch, strategy_class, cores, hosts):
     with tf.Graph().as_default():
         strategy = build(monkeypatch, strategy_class, cores, hosts)

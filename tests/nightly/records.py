@@ -49,7 +49,7 @@ def result(lines, code):
 def commit(root):
     """The commit of a checkout, and "+" if tracked files differ from it."""
     asked = ["git", "describe", "--always", "--exclude", "*", "--dirty=+"]
-    done = subprocess.run(asked, cwd=root, stdout=subprocess.PIPE, universal_newlines=True)
+    done = subprocess.run(asked, cwd=root, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip() or "no git"
 
 

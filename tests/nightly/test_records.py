@@ -27,7 +27,7 @@ FIGURES = """tensorflow-cpu 2.21.0, Python 3.11.9, 2 CPUs
 
 
 @pytest.mark.parametrize(
-    "text, code, result",
+    ("text", "code", "result"),
     [
         (
             PYTEST,

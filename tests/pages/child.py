@@ -89,7 +89,7 @@ def outcome(block, case, era, folder):
                 run(block, case, tf, folder)
         else:
             run(block, case, tf, folder)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         return {"error": type(error).__name__, "text": str(error)}
     finally:
         tf.distribute.experimental.TPUStrategy = strategy

@@ -73,7 +73,7 @@ def test_signature():
 
 
 @pytest.mark.parametrize(
-    "printed, python",
+    ("printed", "python"),
     [
         ("f()\n  // about g\ng()", "f()\n  # about g\ng()"),
         ("x = strategy.\n  run(\n  fn)", "x = strategy.run(\n  fn)"),

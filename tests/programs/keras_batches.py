@@ -55,7 +55,7 @@ def generator(x, y):
 
 class Losses(tf.keras.callbacks.Callback):
     def __init__(self):
-        super(Losses, self).__init__()
+        super().__init__()
         self.losses = []
 
     def on_epoch_end(self, epoch, logs=None):

@@ -59,7 +59,7 @@ def compile_model(model):
 
 class Losses(tf.keras.callbacks.Callback):
     def __init__(self):
-        super(Losses, self).__init__()
+        super().__init__()
         self.losses = []
 
     def on_batch_end(self, batch, logs=None):

@@ -71,7 +71,7 @@ def create_model(optimizer):
 
 class Losses(tf.keras.callbacks.Callback):
     def __init__(self):
-        super(Losses, self).__init__()
+        super().__init__()
         self.losses = []
 
     def on_batch_end(self, batch, logs=None):

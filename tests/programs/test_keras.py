@@ -28,9 +28,8 @@ def run(script, *arguments, tpu="virtual:8"):
     command = [sys.executable, "-m", "tpudist", "run", "--tpu", tpu]
     return subprocess.run(
         command + [os.path.join(HERE, script), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
         env=dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
     )
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    "tpu, options",
+    ("tpu", "options"),
     [("virtual:8", ["--threads", "1"]), ("virtual:8", []), ("virtual:v3-32", ["--cores", "32"])],
 )
 def test_weights_and_losses(tpu, options):

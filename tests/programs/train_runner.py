@@ -15,7 +15,7 @@ from tensorflow.contrib.tpu.python.tpu import tpu_function, training_loop
 from tensorflow.python.util import nest
 
 
-class TrainRunner(object):
+class TrainRunner:
     """Trains in loops of `iterations` steps."""
 
     def __init__(self, options, resolver):

@@ -103,7 +103,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize(
-    "call, expected", [(call, expected) for expected, calls in CALLS.items() for call in calls]
+    ("call", "expected"), [(call, expected) for expected, calls in CALLS.items() for call in calls]
 )
 def test_the_arguments_of_a_call_tell_its_generation(call, expected):
     assert generation(call) == expected
@@ -156,7 +156,7 @@ def test_a_name_of_the_file_is_read():
 
 
 @pytest.mark.parametrize(
-    "first, in_v1, kept, parameters",
+    ("first", "in_v1", "kept", "parameters"),
     [
         ("x axis=None", "x axis=None dim=None", True, "x axis=None dim=None"),
         ("x axis=0", "x axis=None", True, "x axis=0"),

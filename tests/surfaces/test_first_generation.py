@@ -27,7 +27,7 @@ def test_no_tensorflow_2_has_one():
 
 def test_the_list_is_fresh():
     pytest.importorskip("tensorflow", minversion="2.16")
-    assert surfaces.FIRST_GENERATION == first_generation.names(), (
+    assert first_generation.names() == surfaces.FIRST_GENERATION, (
         "python -m compat.first_generation"
     )
 

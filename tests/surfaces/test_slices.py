@@ -23,7 +23,7 @@ SHAPES += ["tpu7x:2x2x1", "tpu7x:4x4x8", "v4:2x1x4", "v3:16x32"]
 
 
 @pytest.mark.parametrize(
-    "name, topology, devices",
+    ("name", "topology", "devices"),
     [
         ("v2-8", "v2:2x2", 8),
         ("v3-8", "v3:2x2", 8),
@@ -59,7 +59,7 @@ def test_names(name, topology, devices):
 
 
 @pytest.mark.parametrize(
-    "name, hosts, host",
+    ("name", "hosts", "host"),
     [
         ("v3-8", 1, (2, 2, 1)),
         ("v3-32", 4, (2, 2, 1)),
@@ -89,7 +89,7 @@ def test_both_doors_lead_to_the_same_slice(name):
 
 
 @pytest.mark.parametrize(
-    "name, reason",
+    ("name", "reason"),
     [
         ("v3-16", "there is none of 16"),
         ("v3-4", "count cores"),
@@ -119,7 +119,7 @@ def test_both_doors_refuse_the_same_names_for_the_same_reason(name, reason):
     assert repr("virtual:" + name) in virtual.value.seen
 
 
-@pytest.mark.parametrize("name, generation", TYPES)
+@pytest.mark.parametrize(("name", "generation"), TYPES)
 def test_the_number_of_an_accelerator_type_counts_its_cores_or_chips(name, generation):
     found = slices.find(name)
     counted = found.cores if generation in ("v2", "v3", "v4", "v5p") else found.chips

@@ -138,7 +138,7 @@ def test_kinds_follow_the_signatures(era):
 
 
 @pytest.mark.parametrize(
-    "era, names",
+    ("era", "names"),
     [
         (
             "contrib",
@@ -291,7 +291,7 @@ def test_every_row_is_reachable_through_the_drop_in(era):
 
 
 @pytest.mark.parametrize(
-    "text, era",
+    ("text", "era"),
     [
         ("contrib", "contrib"),
         ("2.0", "v2_0"),
@@ -310,7 +310,7 @@ def test_era_named(text, era):
 
 
 @pytest.mark.parametrize(
-    "name, prefix",
+    ("name", "prefix"),
     [
         ("contrib.layers.fully_connected", "contrib.layers"),
         ("contrib.tpu.repeat", "contrib.tpu.repeat"),

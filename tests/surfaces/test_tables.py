@@ -62,7 +62,7 @@ def read(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, found",
+    ("name", "found"),
     [
         ("A", {"one", "two", "x.y.three"}),
         ("B", dict.fromkeys(("x.one", "x.two"), "a text that goes on; and more")),

@@ -31,9 +31,8 @@ def launch(tmp_path):
             command + ["train.py", "an argument"],
             cwd=str(tmp_path),
             env=environ,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
+            capture_output=True,
+            text=True,
         )
 
     return launched
@@ -70,7 +69,9 @@ def test_other_workers_can_be_silenced(launch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "ends, code", [("sys.exit(7)", 7), ("os.kill(os.getpid(), 9)", 128 + 9)], ids=["exit", "kill"]
+    ("ends", "code"),
+    [("sys.exit(7)", 7), ("os.kill(os.getpid(), 9)", 128 + 9)],
+    ids=["exit", "kill"],
 )
 def test_the_first_failure_ends_all(launch, ends, code):
     start = time.monotonic()
@@ -99,7 +100,7 @@ def test_other_hosts_are_reached_by_ssh(launch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options, message",
+    ("options", "message"),
     [
         ((), "no host"),
         (("--hosts", "localhost", "--cores", "0"), "cluster:cpus:0"),

@@ -40,9 +40,8 @@ def mypy(folder):
         + names(),
         cwd=USES,
         env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     assert process.returncode == 1 and not process.stderr, process.stdout + process.stderr
     found = collections.defaultdict(list)
@@ -61,9 +60,8 @@ def pyright(folder):
         [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable]
         + ["--project", folder],
         env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     found = collections.defaultdict(list)
     for each in json.loads(process.stdout)["generalDiagnostics"]:

@@ -29,7 +29,7 @@ def environment(folder, packages):
         for name in packages:
             os.symlink(str(here / name), os.path.join(places[1], name))
     ask = [str(python), "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
-    site = subprocess.run(ask, stdout=subprocess.PIPE, universal_newlines=True, check=True)
+    site = subprocess.run(ask, stdout=subprocess.PIPE, text=True, check=True)
     pathlib.Path(site.stdout.strip(), "places.pth").write_text("\n".join(places) + "\n")
     return str(python)
 
@@ -65,12 +65,7 @@ def pyright(folder, python, places=()):
 def _output(command, folder):
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
-        command,
-        cwd=str(folder),
-        env=variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        command, cwd=str(folder), env=variables, capture_output=True, text=True
     ).stdout
 
 

@@ -20,7 +20,7 @@ def revealed(code, folder):
         cwd=str(folder),
         env=checkers.environment(),
         stdout=subprocess.PIPE,
-        universal_newlines=True,
+        text=True,
     )
     # mypy marks an Any that came by way of a module's `__getattr__` with a question mark.
     return re.findall(r'^names\.py:\d+: note: Revealed type is "(.*?)\??"$', process.stdout, re.M)

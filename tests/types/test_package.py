@@ -19,7 +19,7 @@ def test_mypy_accepts_the_package():
         cwd=checkers.ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        universal_newlines=True,
+        text=True,
     )
     assert (process.returncode, process.stdout) == (0, "")
 

@@ -84,9 +84,8 @@ def test_run_explain_tells_it_after_the_script(tmp_path):
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tpudist", "run", "--explain", str(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     script_said, told = done.stdout.split("trained\n")
@@ -103,7 +102,7 @@ def test_a_line_is_never_of_a_file_that_autograph_writes():
 
 
 @batches
-@pytest.mark.parametrize("rows, padded", [(5, 8), (8, None), (12, 16)])
+@pytest.mark.parametrize(("rows", "padded"), [(5, 8), (8, None), (12, 16)])
 def test_a_batch_that_a_tpu_pads_is_told(rows, padded, strategy):
     with explanations.recording() as recorded:
         values = strategy.experimental_distribute_values_from_function(

@@ -24,7 +24,7 @@ def test_every_core_has_a_place_of_its_own(name):
 
 
 @pytest.mark.parametrize(
-    "tpu, shape, cores",
+    ("tpu", "shape", "cores"),
     [
         ("virtual:v3-8", [1, 1, 1], [0, 1, 2, 3, 4, 5, 6, 7]),
         ("virtual:v3-8", [1, 1, 2], [0, 2, 4, 6]),

@@ -73,7 +73,7 @@ def test_a_part_that_is_the_same_for_all_is_made_once():
     assert len(set(parts)) == 1
 
 
-@pytest.mark.parametrize("operation, expected", [("SUM", [12.0, 18.0]), ("MEAN", [3.0, 4.5])])
+@pytest.mark.parametrize(("operation", "expected"), [("SUM", [12.0, 18.0]), ("MEAN", [3.0, 4.5])])
 def test_results_of_batched_replicas_are_reduced(operation, expected):
     strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:4"))
 

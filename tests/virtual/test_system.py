@@ -10,7 +10,7 @@ from tpudist.virtual import system
 
 
 @pytest.mark.parametrize(
-    "name, cores, hosts, mesh",
+    ("name", "cores", "hosts", "mesh"),
     [
         ("virtual", 8, 1, (2, 2, 1, 2)),
         ("virtual:1", 1, 1, (1, 1, 1, 1)),
@@ -30,7 +30,7 @@ def test_slices(name, cores, hosts, mesh):
 
 
 @pytest.mark.parametrize(
-    "name, kind, cores", [("gpus:4", "GPU", 4), ("cpus:8", "CPU", 8), ("gpus", "GPU", 3)]
+    ("name", "kind", "cores"), [("gpus:4", "GPU", 4), ("cpus:8", "CPU", 8), ("gpus", "GPU", 3)]
 )
 def test_devices_as_cores(name, kind, cores):
     found = system.parse(name, gpus=3)
@@ -43,7 +43,7 @@ def test_a_tpus_own_name_is_not_that_of_devices(name):
 
 
 @pytest.mark.parametrize(
-    "name, kind, cores",
+    ("name", "kind", "cores"),
     [
         ("cluster:cpus:4", "CPU", 8),
         ("cluster:gpus:4", "GPU", 8),

@@ -33,7 +33,7 @@ def seconds() -> float:
         allowed = float(text)
     except ValueError:
         allowed = 0.0
-    if not 0 < allowed or not math.isfinite(allowed):
+    if not allowed > 0 or not math.isfinite(allowed):
         raise ArgumentError(
             "%s=%s" % (TIMEOUT, text), "it is not a positive number of seconds", TIMEOUT + "=30"
         )
@@ -59,7 +59,7 @@ def call(function: Callable[[], Result], limit: float) -> Result:
     def run() -> None:
         try:
             outcome.append(function())
-        except BaseException as error:  # raised again where it belongs
+        except BaseException as error:  # raised again where it belongs  # noqa: BLE001
             failure.append(error)
 
     thread = threading.Thread(target=run, daemon=True)

@@ -45,7 +45,7 @@ class Loops:
             def step(unused_go: Any, i: tf.Tensor, *values: tf.Tensor) -> list[tf.Tensor]:
                 return [i + 1 < n, i + 1] + each.step(values)
 
-            start = [tf.constant(0 < n), tf.constant(0)]
+            start = [tf.constant(n > 0), tf.constant(0)]
             return device_loop.run_while(step, start + each.start)[2:]
 
         return _merged(context, loop, body, inputs, infeed_queue) or tf.no_op()

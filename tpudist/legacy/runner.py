@@ -262,7 +262,7 @@ def _execute(
         exec(code, module.__dict__)
     except SystemExit as end:
         return _exit_code(end.code)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         _print_traceback(error)
         plain = plain_failures.explained(error)
         if plain is not None:

@@ -448,7 +448,7 @@ def is_single_device(value: Any) -> bool:
 
 def is_tensor_like(value: Any) -> bool:
     """Whether `value` is a tensor or is made of tensors (IndexedSlices...)."""
-    return isinstance(value, tf.Tensor) or isinstance(value, CompositeTensor)
+    return isinstance(value, (tf.Tensor, CompositeTensor))
 
 
 def end_before_joining() -> None:

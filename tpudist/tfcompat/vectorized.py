@@ -55,7 +55,7 @@ def converted(op: Operation, count: int, inputs: Sequence[Tensor]) -> list[Any] 
     given = [wrap(tensor, is_stacked) for tensor, is_stacked in inputs]
     try:
         results = converter(_PforInput(_Loop(count), op, given))
-    except Exception:  # pylint: disable=broad-except
+    except Exception:  # noqa: BLE001
         return None  # however it says what it does not cover
     results = [results] if isinstance(results, WrappedTensor) else list(results)
     return [(each.t, each.is_stacked) for each in results]

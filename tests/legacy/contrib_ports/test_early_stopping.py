@@ -63,7 +63,7 @@ def make(**keywords):
 
 
 @pytest.mark.parametrize(
-    "keywords, error",
+    ("keywords", "error"),
     [
         ({"estimator": 3}, TypeError),
         ({"should_stop_fn": 3}, TypeError),

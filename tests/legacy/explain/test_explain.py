@@ -95,9 +95,8 @@ def test_run_writes_both_files(tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tpudist", "run", *options, str(script)],
         cwd=str(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     (step,) = json.loads((tmp_path / "step.json").read_text())

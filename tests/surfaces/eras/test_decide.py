@@ -11,7 +11,7 @@ def names(found):
 
 
 @pytest.mark.parametrize(
-    "era, source, decisive",
+    ("era", "source", "decisive"),
     [
         (
             "contrib",
@@ -98,7 +98,7 @@ V2_RUN, RUN = S + "experimental_run_v2(f)\n", S + "run(f)\n"
 
 
 @pytest.mark.parametrize(
-    "era, source",
+    ("era", "source"),
     [
         ("contrib", TF + CONTRIB + V2_RUN + S + "experimental_local_results(x)"),
         ("contrib", S + "read_var(x)\n" + V2_RUN),
@@ -145,7 +145,7 @@ OF_CONTRIB = TF + "def images(x): return tf.contrib.image.rotate(x, 1)\n"
 
 
 @pytest.mark.parametrize(
-    "era, script, helper",
+    ("era", "script", "helper"),
     [
         ("v2_2", "", KEPT),
         ("v2_2", TF + SECOND + "helper.send(1)", USED),
@@ -232,7 +232,7 @@ def test_a_file_may_state_its_era(write, era, statement):
 
 
 @pytest.mark.parametrize(
-    "era, graph, source",
+    ("era", "graph", "source"),
     [
         ("contrib", ["tf.compat.v1.Session"], V1 + CLASS + V2_RUN + "tf.Session()"),
         ("contrib", ["tf.compat.v1.placeholder"], V1 + "tf.placeholder(x)"),

@@ -16,7 +16,7 @@ def mode_of(tmp_path, source):
 
 
 @pytest.mark.parametrize(
-    "line, refused",
+    ("line", "refused"),
     [
         ("model.train_on_batch(x, y)", "train_on_batch (train.py:3)"),
         ("model.fit_generator(rows())", "fit_generator (train.py:3)"),
@@ -36,7 +36,7 @@ def test_keras_without_a_strategys_scope_takes_all(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line, graph",
+    ("line", "graph"),
     [
         ("tf.Session()", "tf.Session (train.py:3)"),
         ("tf.train.MomentumOptimizer(0.1, 0.9)", "tf.train.MomentumOptimizer (train.py:3)"),

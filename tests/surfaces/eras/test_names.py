@@ -6,7 +6,7 @@ from tpudist.surfaces.eras import names as era_names
 
 
 @pytest.mark.parametrize(
-    "dotted, eras",
+    ("dotted", "eras"),
     [
         ("contrib", ("contrib",)),
         ("contrib.layers.dense", ("contrib",)),
@@ -23,7 +23,7 @@ def test_eras_of_a_name(dotted, eras):
 
 
 @pytest.mark.parametrize(
-    "name, receiver, eras",
+    ("name", "receiver", "eras"),
     [
         ("experimental_run_v2", "anything", ("contrib", "v2_0")),
         ("experimental_run_v2", "extended", ()),

@@ -84,7 +84,7 @@ def test_a_broken_module_beside_the_script_is_left_out(write):
 
 
 @pytest.mark.parametrize(
-    "source, line",
+    ("source", "line"),
     [
         ("import os\nprint 'epoch', 1\n", 2),
         ("try:\n  pass\nexcept IOError, e:\n  pass\n", 3),

@@ -10,7 +10,7 @@ from tpudist.tools.compile.arguments import Spec
 
 
 @pytest.mark.parametrize(
-    "text, args, kwargs",
+    ("text", "args", "kwargs"),
     [
         ("", (), {}),
         (
@@ -47,7 +47,7 @@ def test_parses(text, args, kwargs):
 
 
 @pytest.mark.parametrize(
-    "text, why",
+    ("text", "why"),
     [
         ("f32", "f32 is no shape and no value"),
         ("f33[2]", "no dtype 'f33'"),

@@ -106,7 +106,7 @@ def test_problems_come_before_notes():
 
 
 @pytest.mark.parametrize(
-    "env, kind, name",
+    ("env", "kind", "name"),
     [
         (machine(), None, None),
         (machine(chips=CHIPS), "local", "local"),
@@ -131,7 +131,7 @@ def test_which_tpu_a_script_gets(env, kind, name):
 
 
 @pytest.mark.parametrize(
-    "wheel, cuda, variant",
+    ("wheel", "cuda", "variant"),
     [
         ("tensorflow-cpu", False, "cpu"),
         ("tensorflow", True, "gpu"),
@@ -145,7 +145,7 @@ def test_variant(wheel, cuda, variant):
 
 
 @pytest.mark.parametrize(
-    "env, generation, version",
+    ("env", "generation", "version"),
     [
         (machine("2.2.3"), "tensorflow", None),
         (machine("2.15.1"), "keras 2", "2.15.0"),
@@ -160,7 +160,7 @@ def test_keras_generation(env, generation, version):
 
 
 @pytest.mark.parametrize(
-    "text, target",
+    ("text", "target"),
     [
         ("2.8.4", "2.8.0"),
         ("2.16.2", "2.16.0"),
@@ -175,7 +175,7 @@ def test_patch_releases_map_to_their_runtime(text, target):
 
 
 @pytest.mark.parametrize(
-    "text, since, until, inside",
+    ("text", "since", "until", "inside"),
     [
         ("2.8.4", "2.8", "2.8", True),
         ("2.8.4", "2.4", "2.7", False),
@@ -201,7 +201,7 @@ def test_native_names_follow_the_release():
 
 
 @pytest.mark.parametrize(
-    "specifiers, narrowest",
+    ("specifiers", "narrowest"),
     [
         (["<1.20", "<2.0,>=1.16.0"], ">=1.16.0,<1.20"),
         (["<2.0,>=1.16.0", "<=1.18.5"], ">=1.16.0,<=1.18.5"),

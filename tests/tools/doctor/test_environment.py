@@ -44,7 +44,7 @@ def test_probe_reports_a_tensorflow(fake_tensorflow):
 
 
 @pytest.mark.parametrize(
-    "code, error",
+    ("code", "error"),
     [
         (
             "raise TypeError('Descriptors cannot be created directly.\\nIf this ...')",
@@ -128,14 +128,14 @@ def test_installed_sees_this_run():
 
 
 @pytest.mark.parametrize(
-    "files, chips", [(["/dev/accel1", "/dev/accel0"], ["/dev/accel0", "/dev/accel1"]), ([], [])]
+    ("files", "chips"), [(["/dev/accel1", "/dev/accel0"], ["/dev/accel0", "/dev/accel1"]), ([], [])]
 )
 def test_chips_are_device_files(monkeypatch, files, chips):
     monkeypatch.setattr(glob, "glob", lambda pattern: files if "accel[0-9]" in pattern else [])
     assert installed.tpu_chips() == chips
 
 
-@pytest.mark.parametrize("vendor, chips", [("0x1ae0\n", ["/dev/vfio/0"]), ("0x10de\n", [])])
+@pytest.mark.parametrize(("vendor", "chips"), [("0x1ae0\n", ["/dev/vfio/0"]), ("0x10de\n", [])])
 def test_vfio_devices_count_if_google_made_them(monkeypatch, tmp_path, vendor, chips):
     (tmp_path / "vendor").write_text(vendor)
     found = {
@@ -183,7 +183,7 @@ def test_probe_alone_prints_one_line_of_json():
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        universal_newlines=True,
+        text=True,
     )
     assert set(json.loads(process.stdout.splitlines()[-1])) == {
         "version",

@@ -18,7 +18,7 @@ def answer(env, **options):
 
 
 @pytest.mark.parametrize(
-    "env, code",
+    ("env", "code"),
     [
         (machine(), 0),
         (machine(None), 1),
@@ -70,7 +70,7 @@ def test_text_says_it_at_a_glance():
 
 
 @pytest.mark.parametrize(
-    "env, last",
+    ("env", "last"),
     [
         (machine(), "No problems."),
         (CASES["runtime unknown"][0], "No problems, 1 note."),

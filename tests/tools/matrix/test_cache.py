@@ -15,7 +15,7 @@ HOME = os.path.expanduser("~")
 
 
 @pytest.mark.parametrize(
-    "asked, environ, system, folder",
+    ("asked", "environ", "system", "folder"),
     [
         ("/mine", {"TPUDIST_CACHE": "/other"}, "linux", "/mine"),
         (None, {"TPUDIST_CACHE": "/other"}, "linux", "/other"),
@@ -85,7 +85,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match="disk full"):
         files.write(path, "new")
     assert path.read_text() == "old" and os.listdir(str(tmp_path)) == ["file.txt"]
 

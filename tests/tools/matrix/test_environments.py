@@ -33,7 +33,7 @@ def pyenv(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "version, found", [("3.7", "3.7.16"), ("3.12", "3.12.1"), ("3.1", None), ("3.10", None)]
+    ("version", "found"), [("3.7", "3.7.16"), ("3.12", "3.12.1"), ("3.1", None), ("3.10", None)]
 )
 def test_interpreter_of_pyenv(pyenv, version, found):
     expected = str(pyenv / "versions" / found / "bin" / "python") if found else version

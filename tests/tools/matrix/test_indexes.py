@@ -48,7 +48,7 @@ def test_uvs_own_variables_stand(pip, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "file, text, own",
+    ("file", "text", "own"),
     [
         ("uv.toml", "", True),
         ("pyproject.toml", '[[tool.uv.index]]\nurl = "x"\n', True),
@@ -85,8 +85,7 @@ def test_uv_finds_packages_where_pip_finds_them(house, tmp_path, monkeypatch):
         [environments.find_uv(), "pip", "compile", "--python", sys.executable, "-"],
         input="tensorflow-cpu",
         env=environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
     )
     assert "tensorflow-cpu==9.4.0" in done.stdout, done.stderr

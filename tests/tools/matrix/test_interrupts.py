@@ -151,6 +151,6 @@ def test_while_an_environment_is_made(table, tmp_path):
         [sys.executable, "-c", DRIVER.format(patch=""), "matrix"] + arguments,
         env=dict(os.environ, PYTHONPATH=ROOT),
         stdout=subprocess.PIPE,
-        universal_newlines=True,
+        text=True,
     )
     assert done.returncode == 0 and "setting up" in done.stdout

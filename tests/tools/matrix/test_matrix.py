@@ -84,7 +84,7 @@ def test_fail_fast_names_what_was_not_run(matrix):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "release, words",
+    ("release", "words"),
     [
         ("9.3", "the environment has TensorFlow 9.2.0"),
         ("9.4", "no libcuda"),
@@ -179,7 +179,7 @@ def test_old_environments_are_removed(matrix, machine):
 
 
 @pytest.mark.parametrize(
-    "arguments, words",
+    ("arguments", "words"),
     [
         ([], "names no release"),
         (["--releases", "9.1", "--jobs", "0"], "--jobs 0"),

@@ -85,7 +85,7 @@ def test_split(users, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name, text, installable",
+    ("name", "text", "installable"),
     [
         ("setup.py", "", True),
         ("pyproject.toml", "[project]\nname='x'", True),
@@ -106,7 +106,7 @@ def test_own_of_a_checkout():
 
 
 @pytest.mark.parametrize(
-    "origin, own",
+    ("origin", "own"),
     [
         (None, "tpudist==" + tpudist.__version__),
         ({"url": "file:///src/tpudist", "dir_info": {}}, "tpudist @ file:///src/tpudist"),

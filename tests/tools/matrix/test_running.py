@@ -75,7 +75,7 @@ def test_ctrl_c_ends_the_command(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "text, line",
+    ("text", "line"),
     [
         ("", ""),
         ("\n\n", ""),

@@ -11,7 +11,7 @@ def result(word, line="", code=None, seconds=None):
 
 
 @pytest.mark.parametrize(
-    "words, code",
+    ("words", "code"),
     [
         ([PASSED, PASSED], 0),
         ([READY], 0),

@@ -52,7 +52,7 @@ def test_own_table_is_whole():
 
 
 @pytest.mark.parametrize(
-    "system, machine, name",
+    ("system", "machine", "name"),
     [
         ("linux", "x86_64", "tensorflow-cpu"),
         ("win32", "AMD64", "tensorflow-cpu"),
@@ -66,7 +66,7 @@ def test_the_wheel_has_the_name_of_the_machine(system, machine, name):
 
 
 @pytest.mark.parametrize(
-    "names, releases",
+    ("names", "releases"),
     [
         ("1.15", ["1.15"]),
         ("2.16-tf-keras, 1.15,1.15", ["2.16-tf-keras", "1.15"]),
@@ -83,7 +83,7 @@ def test_select_refuses(rows, names):
         table.select(rows, names)
 
 
-@pytest.mark.parametrize("count, chosen", [(3, 0), (1, 5), (99, 2)])
+@pytest.mark.parametrize(("count", "chosen"), [(3, 0), (1, 5), (99, 2)])
 def test_a_draw_is_of_the_rest_and_can_be_repeated(count, chosen):
     rows = table.read()
     named = list(rows.values())[:chosen]

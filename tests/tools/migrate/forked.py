@@ -6,6 +6,7 @@ folder as JSON. HOW is "runner" (as ``tpudist run``), or "python".
 
 import json
 import os
+import pathlib
 import runpy
 import sys
 import traceback
@@ -20,14 +21,14 @@ def child(path, how, output):
     sys.argv = [path]
     sys.path.insert(0, os.path.dirname(path))
     try:
-        if how == "runner" or how == "mixed" and "virtual:" in open(path).read():
+        if how == "runner" or how == "mixed" and "virtual:" in pathlib.Path(path).read_text():
             from tpudist.legacy import runner
 
             return runner.run(path, era="2.2" if how == "mixed" else None) or 0
         runpy.run_path(path, run_name="__main__")
     except SystemExit as error:
         return int(error.code or 0)
-    except BaseException:
+    except BaseException:  # noqa: BLE001
         traceback.print_exc()
         return 1
     return 0

@@ -11,7 +11,7 @@ from tests.tools.migrate.harness import LEFT, OLD, USE, migrate
 from tpudist import cli
 
 
-@pytest.mark.parametrize("mode, code", [([], 0), (["--diff"], 0), (["--check"], 1)])
+@pytest.mark.parametrize(("mode", "code"), [([], 0), (["--diff"], 0), (["--check"], 1)])
 def test_nothing_is_written_without_write(tree, mode, code):
     assert migrate(tree, "--to", "2.2", *mode) == code
     assert (tree / "a.py").read_text() == OLD + USE
@@ -75,7 +75,7 @@ CONTRIB = "from tpudist.contrib import tensorflow as tf\ns = tf.contrib.distribu
 
 
 @pytest.mark.parametrize(
-    "arguments, expected",
+    ("arguments", "expected"),
     [
         ([], "s.run(fn, args=(x,))"),
         (["--skip", "run"], "s.experimental_run_v2(fn, args=(x,))"),
@@ -94,7 +94,7 @@ def test_a_rule_writes_the_name_of_a_later_rule_only_if_that_one_is_wanted(
 
 
 @pytest.mark.parametrize(
-    "arguments, words",
+    ("arguments", "words"),
     [
         ([], "no --to"),
         (["--to", "2.2", "--only", "fly"], "there is no such rule"),
@@ -205,7 +205,7 @@ def test_a_fault_before_the_rules_does_not_stop_the_run(tree, monkeypatch, capsy
 
 
 @pytest.mark.parametrize(
-    "file, words",
+    ("file", "words"),
     [
         ("main.py", "TensorFlow 1: line 3 has tf.Session"),
         (

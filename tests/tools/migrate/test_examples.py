@@ -71,7 +71,7 @@ def numbers():
 
 
 @pytest.mark.parametrize(
-    "name, target, runner",
+    ("name", "target", "runner"),
     [
         pytest.param(*case, id=name, marks=() if name in IN_CI else pytest.mark.proof)
         for name, case in (("%s to %s" % case[:2], case) for case in CASES)

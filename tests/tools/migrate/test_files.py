@@ -24,7 +24,7 @@ def migrate(folder, raw, name="a.py", to="2.2"):
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize(
-    "encoding, cookie",
+    ("encoding", "cookie"),
     [
         ("utf-8", ""),
         ("utf-8", "# -*- coding: utf-8 -*-\n"),
@@ -74,7 +74,7 @@ def test_layout_survives(tmp_path, layout):
 
 
 @pytest.mark.parametrize(
-    "raw, words",
+    ("raw", "words"),
     [
         (b"print 'strategy.experimental_run_v2'\n", "not Python 3"),
         (b"exec 'experimental_run_v2' in x\n", "not Python 3"),
@@ -91,7 +91,7 @@ def test_refused_files_are_named_and_untouched(tmp_path, raw, words):
 
 
 @pytest.mark.parametrize(
-    "text, line",
+    ("text", "line"),
     [
         ("\nprint 'x'\ny = 1\n", 3),
         ("exec 'x'\ny = 1\n", 2),

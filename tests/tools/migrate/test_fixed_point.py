@@ -66,7 +66,7 @@ def test_what_never_settles_is_unknown():
     assert ("unknown",) in solver.solve("a", lambda: (solver.solve("a", None), [(next(turns),)])[1])
 
 
-@pytest.mark.parametrize("size, values", [(300, {"a"}), (1000, {("unknown",)})])
+@pytest.mark.parametrize(("size", "values"), [(300, {"a"}), (1000, {("unknown",)})])
 def test_what_is_nested_too_deeply_is_unknown(size, values):
     equations = {key: ("", [key + 1]) for key in range(size)}
     equations[size] = ("a", [])

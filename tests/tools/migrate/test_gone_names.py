@@ -44,7 +44,7 @@ def test_what_is_told_is_no_name_of_today(name):
     assert lazy or kept == (name in surfaces.KEPT_IN_V1)
 
 
-@pytest.mark.parametrize("old, new", sorted(surfaces.RENAMED_TODAY.items()))
+@pytest.mark.parametrize(("old", "new"), sorted(surfaces.RENAMED_TODAY.items()))
 def test_a_new_name_is_there(old, new):
     tf = pytest.importorskip("tensorflow", minversion="2.16")
     assert first_generation.is_there(tf, new)

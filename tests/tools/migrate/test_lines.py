@@ -14,7 +14,7 @@ def params(name):
     ]
 
 
-@pytest.mark.parametrize("name, line", [each for name in CORPORA for each in params(name)])
+@pytest.mark.parametrize(("name", "line"), [each for name in CORPORA for each in params(name)])
 def test_line(tmp_path, name, line):
     before, after, _ = harness.lines(name)
     texts, left = harness.migrated(

@@ -40,7 +40,7 @@ def named(count, text):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "text, times",
+    ("text", "times"),
     [
         pytest.param(_TEXT, 4, id="files that change"),
         pytest.param(

@@ -14,7 +14,7 @@ def _migrated(folder, text, to="latest"):
 
 
 @pytest.mark.parametrize(
-    "before, after",
+    ("before", "after"),
     [
         ("tf.logging.info(1)", "tf.compat.v1.logging.info(1)"),
         ("tf.log(tf.to_float(1))", "tf.compat.v1.log(tf.compat.v1.to_float(1))"),

@@ -104,7 +104,7 @@ def test_cells_that_are_no_python_are_kept(cell, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "cell, why",
+    ("cell", "why"),
     [
         ("x = 1\n%time strategy.experimental_run_v2(fn)\n", "IPython"),
         ("print 'two'\nstrategy.experimental_run_v2(fn)\n", "not Python 3"),

@@ -18,7 +18,7 @@ def facts(folder, files, origin="auto"):
 
 
 @pytest.mark.parametrize(
-    "text, era",
+    ("text", "era"),
     [
         (CONTRIB, "contrib"),
         (TF + "strategy.call_for_each_tower(fn)\n", "contrib"),
@@ -42,7 +42,7 @@ def test_era_of_a_file(tmp_path, text, era):
 
 
 @pytest.mark.parametrize(
-    "text, graph",
+    ("text", "graph"),
     [
         ("with tf.Session() as s: pass\n", True),
         ("tf.Graph().as_default()\n", True),
@@ -95,7 +95,7 @@ def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, origin, divides",
+    ("text", "origin", "divides"),
     [
         (CONTRIB, "auto", True),
         (CONTRIB, "1.11", True),
@@ -121,7 +121,7 @@ def test_who_divided_a_mean_loss(tmp_path, text, origin, divides):
 
 
 @pytest.mark.parametrize(
-    "reduction, sums",
+    ("reduction", "sums"),
     [("SUM", True), ("NONE", True), ("MEAN", False), ("SUM_BY_NONZERO_WEIGHTS", False)],
 )
 def test_losses_that_are_sums(tmp_path, reduction, sums):
@@ -138,7 +138,7 @@ def test_files_that_do_not_parse_have_no_facts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, is_looked_at",
+    ("text", "is_looked_at"),
     [
         (TF, True),
         (TF + "tf.Session()\n", True),
@@ -157,7 +157,7 @@ def test_files_that_are_looked_at(tmp_path, text, is_looked_at):
 
 
 @pytest.mark.parametrize(
-    "importer, dotted, level, expected",
+    ("importer", "dotted", "level", "expected"),
     [
         ("pkg/sub/a.py", "b", 1, "pkg/sub/b.py"),
         ("pkg/sub/a.py", "top", 2, "pkg/top.py"),
@@ -190,7 +190,7 @@ def test_what_an_import_means(tmp_path, importer, dotted, level, expected):
 
 
 @pytest.mark.parametrize(
-    "text, is_strategic",
+    ("text", "is_strategic"),
     [
         ('"""A DistributionStrategy."""\n', True),
         ("# get_strategy\n", True),

@@ -112,7 +112,7 @@ def test_every_export_of_tpudist_is_a_name_of_tensorflow(era):
 
 
 @pytest.mark.parametrize(
-    "full, dotted",
+    ("full", "dotted"),
     [
         ("tensorflow", ""),
         ("tensorflow.contrib.tpu", "contrib.tpu"),
@@ -135,7 +135,7 @@ def test_below_tensorflow(full, dotted):
 
 
 @pytest.mark.parametrize(
-    "dotted, kind",
+    ("dotted", "kind"),
     [
         ("contrib.distribute.TPUStrategy", "strategy"),
         ("distribute.MirroredStrategy", "strategy"),

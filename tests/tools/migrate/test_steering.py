@@ -55,7 +55,7 @@ def test_a_mark_says_that_it_is_something_else(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "mark, count",
+    ("mark", "count"),
     [("ignore", 0), ("ignore[run]", 0), ("ignore[reduce, run]", 0), ("ignore[reduce]", 1)],
 )
 def test_a_line_may_be_ignored(mark, count, tmp_path):
@@ -84,7 +84,7 @@ def looked_at(capsys, *arguments):
     return report["to"], {each["path"].rpartition("/")[2] for each in report["files"]}
 
 
-@pytest.mark.parametrize("name, text", [("setup.cfg", CFG), ("pyproject.toml", TOML)])
+@pytest.mark.parametrize(("name", "text"), [("setup.cfg", CFG), ("pyproject.toml", TOML)])
 def test_configuration(name, text, tmp_path, capsys):
     if name == "pyproject.toml" and sys.version_info < (3, 11):
         text, name = CFG, "setup.cfg"

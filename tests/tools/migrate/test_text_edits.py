@@ -23,7 +23,7 @@ def edited(text, *changes):
 
 
 @pytest.mark.parametrize(
-    "changes, expected",
+    ("changes", "expected"),
     [
         ([], TEXT),
         ([("replace", "one", "1")], "f(1, two)  # why\n"),
@@ -72,7 +72,7 @@ def test_edits_that_overlap_are_refused(changes):
 
 
 @pytest.mark.parametrize(
-    "text, removed, expected",
+    ("text", "removed", "expected"),
     [
         (
             "if a:\n    f(b,  # of b\n      c)\n",
@@ -229,7 +229,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize("before, after", LINES)
+@pytest.mark.parametrize(("before", "after"), LINES)
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 def test_lines_of_odd_layouts(tmp_path, before, after, newline):
     text = (_HEAD + before + "\n").replace("\n", newline)

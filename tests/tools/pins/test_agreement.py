@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "paths, found",
+    ("paths", "found"),
     [
         ([], ["a.pins.json", "sub/b.pins.json"]),
         (["."], ["a.pins.json", "sub/b.pins.json"]),
@@ -68,7 +68,7 @@ def test_recorded_releases_of_all_pins(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "records, titles",
+    ("records", "titles"),
     [
         (dict(r2_2=[1.0, 2.0], r2_15=[1.0, 2.0]), ["test: x"]),
         (dict(r2_2=1.0), []),

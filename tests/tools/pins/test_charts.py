@@ -37,7 +37,7 @@ def test_every_release_is_drawn_over_the_others():
 
 
 @pytest.mark.parametrize(
-    "line, step", [(LINE[:2] + [0.3, 0.2], 2), ([1.0, math.nan, 0.25, 0.125], 1), (LINE[:3], 3)]
+    ("line", "step"), [(LINE[:2] + [0.3, 0.2], 2), ([1.0, math.nan, 0.25, 0.125], 1), (LINE[:3], 3)]
 )
 def test_the_first_step_that_differs_is_marked(line, step):
     (axes,) = charts._figure([curve({"2.15": step}, r1_15=LINE, r2_15=line)]).axes

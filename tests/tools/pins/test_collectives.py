@@ -54,7 +54,7 @@ PROGRAMS = [
     (of_gradient, {"all_reduce": 2}),
 ]
 named = pytest.mark.parametrize(
-    "replica, counts", PROGRAMS, ids=lambda x: getattr(x, "__name__", "")
+    ("replica", "counts"), PROGRAMS, ids=lambda x: getattr(x, "__name__", "")
 )
 
 
@@ -130,7 +130,7 @@ def test_pinned(strategy, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "names, counts",
+    ("names", "counts"),
     [
         (["AllReduce/add", "AllReduce/add_1"], {"all_reduce": 1}),
         (["AllReduce/add", "AllReduce_1/add", "x/AllReduce/add"], {"all_reduce": 3}),
@@ -149,7 +149,7 @@ def test_names_of_ops(names, counts):
 
 
 @pytest.mark.parametrize(
-    "name, counts",
+    ("name", "counts"),
     [
         ("allreduce_placeholder", ["all_reduce"]),
         ("allreduce_3_placeholder_1", ["all_reduce"]),

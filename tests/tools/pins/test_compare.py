@@ -35,7 +35,7 @@ def test_a_series_inside_a_nest_is_named():
 
 
 @pytest.mark.parametrize(
-    "expected, obtained, row",
+    ("expected", "obtained", "row"),
     [
         ([1.0, 2.0], [1.0], "  >  1     2         (nothing)"),
         ([1.0], [1.0, 2.0], "  >  1     (nothing)  2"),
@@ -73,7 +73,7 @@ def test_much_is_cut_short():
 
 
 @pytest.mark.parametrize(
-    "path, text",
+    ("path", "text"),
     [((), "the value"), (("a", 3), "['a'][3]"), (("$replicas", 0), "['$replicas'][0]")],
 )
 def test_place(path, text):

@@ -95,7 +95,7 @@ def test_the_command_is_quoted_for_a_shell(pin):
 
 
 @pytest.mark.parametrize(
-    "value, is_ci",
+    ("value", "is_ci"),
     [
         (None, False),
         ("", False),

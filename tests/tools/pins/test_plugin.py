@@ -148,7 +148,7 @@ def test_installed_it_imports_nothing_heavy(tmp_path):
         [sys.executable, "-m", "pytest", "-q", "-p", "tpudist.tools.pins.plugin", str(tmp_path)],
         env=harness.quiet(),
         stdout=subprocess.PIPE,
-        universal_newlines=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout
     assert "pins" not in done.stdout

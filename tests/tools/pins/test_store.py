@@ -68,7 +68,7 @@ def test_branches_that_record_on_two_releases_merge(tmp_path):
             side("theirs", "2.21"),
         ],
         stdout=subprocess.PIPE,
-        universal_newlines=True,
+        text=True,
     )
     assert merged.returncode == 0
     (tmp_path / "merged").write_text(merged.stdout)
@@ -115,7 +115,7 @@ def test_processes_that_record_at_once_lose_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, words",
+    ("text", "words"),
     [
         ("", "cannot be read"),
         ("[]", "cannot be read"),
@@ -132,7 +132,7 @@ def test_what_is_no_pin_file(tmp_path, text, words):
 
 
 @pytest.mark.parametrize(
-    "wanted, found",
+    ("wanted", "found"),
     [
         ("2.15", "2.15"),
         ("2.0", "1.15"),

@@ -15,7 +15,7 @@ eager = pytest.mark.skipif(not tf.executing_eagerly(), reason="tensors have no v
 
 @eager
 @pytest.mark.parametrize(
-    "make, encoded",
+    ("make", "encoded"),
     [
         (lambda: tf.constant(0.1), 0.1),
         (lambda: tf.constant([1, 2], tf.int64), [1, 2]),
@@ -72,7 +72,7 @@ def test_variables_of_a_strategy(strategy):
 
 
 @pytest.mark.parametrize(
-    "make, described",
+    ("make", "described"),
     [
         (lambda: np.zeros((2, 3), np.int8), "int8[2, 3]"),
         (lambda: tf.zeros([4]), "float32[4]"),

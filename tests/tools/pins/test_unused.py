@@ -37,7 +37,7 @@ def test_a_pin_that_nothing_asked_for(module, body):
 
 
 @pytest.mark.parametrize(
-    "body, arguments",
+    ("body", "arguments"),
     [
         (NO_A, ["test_x.py::test_b"]),
         (NO_A, ["-k", "b"]),

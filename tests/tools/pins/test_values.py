@@ -38,7 +38,7 @@ def test_round_trip(tmp_path_factory, value):
 
 
 @pytest.mark.parametrize(
-    "value, encoded",
+    ("value", "encoded"),
     [
         (np.float32(0.1), 0.1),
         (np.float64(0.1), 0.1),
@@ -113,7 +113,7 @@ def test_a_value_agrees_with_itself(value):
 
 
 @pytest.mark.parametrize(
-    "expected, obtained, path",
+    ("expected", "obtained", "path"),
     [
         ([1, 2], [1, 3], (1,)),
         ([1, 2], [1], (1,)),

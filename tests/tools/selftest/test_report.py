@@ -32,7 +32,7 @@ def test_records_agree_with_themselves():
 
 
 @pytest.mark.parametrize(
-    "virtual, scale, ok",
+    ("virtual", "scale", "ok"),
     [(False, 1.005, True), (False, 1.02, False), (True, 1.005, False), (True, 1.00001, True)],
 )
 def test_a_tpu_may_round_as_bfloat16(virtual, scale, ok):
@@ -98,7 +98,7 @@ def test_the_reports_have_it_all(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "argument, variables, name",
+    ("argument", "variables", "name"),
     [
         (None, {}, "virtual:8"),
         (None, {"TPU_NAME": "mine"}, "mine"),

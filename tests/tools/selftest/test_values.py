@@ -112,7 +112,7 @@ def test_every_truth_that_is_recorded_is_true():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "era, tpu",
+    ("era", "tpu"),
     [
         pytest.param(*pair, marks=() if pair[0] == "contrib" else pytest.mark.proof)
         for pair in zip(surfaces.ERAS, TPUS)

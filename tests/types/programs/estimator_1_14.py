@@ -1,7 +1,5 @@
 """A TPUEstimator script, as of 2018 and 2019."""
 
-from __future__ import absolute_import, division, print_function
-
 import os
 
 import numpy as np

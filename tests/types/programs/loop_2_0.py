@@ -12,7 +12,7 @@ resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="grpc://10.0.0.
 tf.config.experimental_connect_to_host(resolver.master())
 tf.tpu.experimental.initialize_tpu_system(resolver)
 strategy = tf.distribute.experimental.TPUStrategy(resolver)
-print("Number of devices: {}".format(strategy.num_replicas_in_sync))
+print(f"Number of devices: {strategy.num_replicas_in_sync}")
 BATCH_SIZE_PER_REPLICA = 64
 GLOBAL_BATCH_SIZE = BATCH_SIZE_PER_REPLICA * strategy.num_replicas_in_sync
 
@@ -27,7 +27,7 @@ numpy_dataset = strategy.experimental_make_numpy_dataset((train_images, train_la
 
 class Model(tf.keras.Model):
     def __init__(self, units=10, **kwargs):
-        super(Model, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.flatten = tf.keras.layers.Flatten()
         self.dense = tf.keras.layers.Dense(units, kernel_regularizer=tf.keras.regularizers.l2(1e-4))
 

@@ -97,7 +97,8 @@ def test_each_replica_gets_the_next_share_of_its_host(name, slice_name):
 
 
 @pytest.mark.parametrize(
-    "name, slice_name", [("nest", SLICES[1]), ("a last batch", SLICES[0]), ("nothing", SLICES[0])]
+    ("name", "slice_name"),
+    [("nest", SLICES[1]), ("a last batch", SLICES[0]), ("nothing", SLICES[0])],
 )
 def test_functions_and_eager_code_take_turns_on_an_iterator(name, slice_name):
     """An iterator goes on where the other has left it, and gives what the other gives."""

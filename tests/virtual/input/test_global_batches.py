@@ -92,7 +92,7 @@ CASES = [(SLICE, kind) for kind in sorted(DATASETS)] + [
 
 
 @pytest.mark.parametrize("in_graph", [False, True], ids=["eager", "graph"])
-@pytest.mark.parametrize("slice_name, kind", CASES)
+@pytest.mark.parametrize(("slice_name", "kind"), CASES)
 def test_every_replica_gets_what_its_host_would_make(slice_name, kind, in_graph, monkeypatch):
     with tf.Graph().as_default() if in_graph else tf.init_scope():
         strategy = strategy_on(slice_name)

@@ -32,7 +32,7 @@ def step_of(strategy, fn):
 @pytest.mark.skipif(versions.BY_DEVICE, reason="until 2.1 mirrored variables have no scatter_max")
 @pytest.mark.parametrize("aggregation", [FIRST, NONE], ids=["first", "none"])
 @pytest.mark.parametrize(
-    "method, first, second",
+    ("method", "first", "second"),
     [
         ("scatter_max", [2.0, 5.0, 0.0], [0.0, 5.0, 4.0]),
         ("scatter_min", [0.0, 3.0, 0.0], [0.0, 3.0, 0.0]),
@@ -90,7 +90,7 @@ def test_a_single_replica_gives_tensors():
     assert strategy.experimental_local_results(first)[0] is first
 
 
-@pytest.mark.parametrize("operation, expected", [(SUM, 6), (MEAN, 1.5)])
+@pytest.mark.parametrize(("operation", "expected"), [(SUM, 6), (MEAN, 1.5)])
 @pytest.mark.parametrize("what", ["ids", "floats"])
 def test_python_numbers_are_reduced(what, operation, expected):
     strategy = make(4)

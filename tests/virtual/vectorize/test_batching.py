@@ -205,7 +205,7 @@ def _checked(x):
 
 
 @pytest.mark.parametrize(
-    "fn, copied_types",
+    ("fn", "copied_types"),
     [(_matmul_gradient, ()), (_masked, ()), (_checked, {"If", "Assert"})],
     ids=["gradient of a product", "boolean_mask", "assert"],
 )

@@ -30,7 +30,7 @@ def use(monkeypatch, rule, op_type="Sin"):
 
 
 @pytest.mark.parametrize(
-    "rule, reported",
+    ("rule", "reported"),
     [
         (raises, "its batching rule failed with ValueError: 6 is not 3"),
         (of_another_shape, "its batching rule failed with WrongShape: Sin gives"),
@@ -65,7 +65,7 @@ def test_an_error_outside_of_a_rule_leaves_the_step_unbatched(strategy, monkeypa
     assert "KeyError" in strategy.extended.explanations[-1].reason
 
 
-@pytest.mark.parametrize("rule, error", [(raises, ValueError), (of_another_shape, Exception)])
+@pytest.mark.parametrize(("rule", "error"), [(raises, ValueError), (of_another_shape, Exception)])
 def test_strict_batching_raises_the_error_of_a_rule(strategy, monkeypatch, rule, error):
     monkeypatch.setitem(rules.RULES, "Sin", rule)
     with pytest.raises(error, match="6 is not 3|Sin gives"):

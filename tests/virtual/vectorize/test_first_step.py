@@ -111,7 +111,7 @@ def test_the_copies_of_a_split_variable_have_names_and_values_of_their_own():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cores, inlined", [(2, True), (32, False)])
+@pytest.mark.parametrize(("cores", "inlined"), [(2, True), (32, False)])
 def test_functions_of_many_loops_are_optimised_once(cores, inlined):
     """Loops that are done once per replica stay calls, where there are many of them."""
     strategy = make(cores)

@@ -137,7 +137,7 @@ def test_one_matrix_for_all_is_broadcast_to_the_matrices_of_another(strategy):
 
 
 @pytest.mark.parametrize(
-    "fn, sizes",
+    ("fn", "sizes"),
     [
         (lambda x, y: x * y, [3, 2, 2, 4]),
         (lambda x, y: tf.concat([x, y], 1), [3, 2, 2, 4]),

@@ -33,7 +33,7 @@ def step(strategy):
     return replica
 
 
-@pytest.mark.parametrize("switch, share", [("0", 0.0), ("1", 1.0)])
+@pytest.mark.parametrize(("switch", "share"), [("0", 0.0), ("1", 1.0)])
 def test_the_switch_decides_how_ops_are_done(monkeypatch, switch, share):
     monkeypatch.setenv(machine.VECTORIZE, switch)
     strategy = make()

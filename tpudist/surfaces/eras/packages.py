@@ -126,7 +126,7 @@ def names_of(place_: str) -> list[Evidence]:
             if b"tensorflow" not in raw or not _WORDS.search(raw):
                 continue
             collected += evidence.collect(walks.parse(raw), path)
-        except Exception:  # it may be of another Python, and never imported
+        except Exception:  # it may be of another Python, and never imported  # noqa: BLE001
             continue
     return collected
 

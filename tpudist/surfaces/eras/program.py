@@ -63,7 +63,7 @@ def read(
             uses = evidence.uses(nodes, path)
             clues += uses.evidence
             keras.add(nodes, uses.names, path)
-        except Exception as error:  # whatever it is, the program may run all the same
+        except Exception as error:  # whatever it is, the program may run all the same  # noqa: BLE001
             walk.faults.append((path, error))
     clues = _placed(clues, files)
     decision = decisions.decide(clues)
@@ -135,7 +135,7 @@ class Walk:
                     if found[0] not in seen:
                         seen.add(found[0])
                         todo.append(found)
-            except Exception as error:  # the program may never import it
+            except Exception as error:  # the program may never import it  # noqa: BLE001
                 self.faults.append((path, error))
 
     def _imported(self, tree: ast.Module, path: str, folder: str) -> Iterator[tuple[str, str]]:

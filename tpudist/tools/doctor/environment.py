@@ -205,7 +205,7 @@ def _last_line(
             env=variables,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            universal_newlines=True,
+            text=True,
             timeout=seconds,
         )
     except subprocess.TimeoutExpired:

@@ -24,7 +24,7 @@ def main() -> None:
     try:
         report["path"] = _path()
         _look(report)
-    except BaseException as error:  # whatever a broken install throws is the answer
+    except BaseException as error:  # whatever a broken install throws is the answer  # noqa: BLE001
         report["error"] = _line(error)
     print("\n" + json.dumps(report, sort_keys=True))
 
@@ -42,7 +42,7 @@ def _look(report: dict[str, Any]) -> None:
     try:
         package = tf.keras.layers.Dense.__module__.split(".")[0]
         report["keras"] = "tensorflow" if package == "tensorflow_core" else package
-    except Exception as error:  # a Keras that does not fit fails in many ways
+    except Exception as error:  # a Keras that does not fit fails in many ways  # noqa: BLE001
         report["keras_error"] = _line(error)
 
 

@@ -257,9 +257,7 @@ def _python(folder: str) -> str:
 
 def _call(release: str, command: list[str], env: Mapping[str, str] | None = None) -> str:
     """What a command printed; a MatrixError with the last lines if it failed."""
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=env
-    )
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
     if done.returncode == 0:
         return done.stdout
     said = (done.stderr or done.stdout).strip().splitlines() or ["no message"]

@@ -42,7 +42,7 @@ def _migrated(engine: Engine, codebase: CodeBase, path: str) -> outcomes.Result:
         return found._replace(before=None, after=None) if same else found
     except OSError as error:  # it was there when the run began
         return outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
-    except Exception:  # one bad file never stops a run, and is named
+    except Exception:  # one bad file never stops a run, and is named  # noqa: BLE001
         raw = codebase.bytes[path]
         return outcomes.Result(path, raw, raw, [], [], outcomes.fault(), "")
 

@@ -153,7 +153,7 @@ class Program:
                 if module is None:
                     continue  # it is refused when its turn comes
                 self._facts[path], lent[path] = _read(codebase, module, lent)
-            except Exception:  # one bad file never stops a run, and is named
+            except Exception:  # one bad file never stops a run, and is named  # noqa: BLE001
                 self.faults[path] = outcomes.fault()
             codebase.drop(path)
 

@@ -71,7 +71,7 @@ def _bytes(value: bytes) -> Any:
 
 
 def _mapping(value: Any, name: str) -> dict[str, Any]:
-    pairs = [(key, encode(value[key], name)) for key in value.keys()]
+    pairs = [(key, encode(value[key], name)) for key in value]
     if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
         return dict(pairs)
     return {"$items": sorted(([encode(key, name), item] for key, item in pairs), key=repr)}
@@ -182,7 +182,7 @@ def structure(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return {"$" + type(value).__name__: structure(dict(value._asdict()))}
     if hasattr(value, "keys") and hasattr(value, "__getitem__"):
-        return {str(key): structure(value[key]) for key in value.keys()}
+        return {str(key): structure(value[key]) for key in value}
     if isinstance(value, (list, tuple)):
         parts = [structure(each) for each in value]
         return {"$tuple": parts} if isinstance(value, tuple) else parts

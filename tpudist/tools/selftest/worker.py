@@ -47,7 +47,7 @@ def main() -> None:
 
             try:
                 say("time", **step_time.measured(world))
-            except Exception as error:  # the values are told all the same
+            except Exception as error:  # the values are told all the same  # noqa: BLE001
                 say("failed", program="step time", error=_line(error))
 
 
@@ -71,7 +71,7 @@ def _run(name: str, program: Any, world: World) -> None:
         values = program(world)
     except NotTried as reason:
         say("skipped", program=name, why=str(reason))
-    except Exception as error:  # one program's failure is a result
+    except Exception as error:  # one program's failure is a result  # noqa: BLE001
         say("failed", program=name, error=_line(error))
     else:
         for value, each in values.items():

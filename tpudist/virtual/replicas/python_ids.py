@@ -59,7 +59,7 @@ def reason(fn: Any, arguments: Any) -> str | None:
     leaves = [leaf for leaf in nests.flatten(arguments) if not distributed.is_tensor_like(leaf)]
     try:
         return _search([fn, *leaves])
-    except Exception as error:  # an object of the program may raise anything when it is looked at
+    except Exception as error:  # an object of the program may raise anything when it is looked at  # noqa: BLE001
         return "what it can reach cannot be looked through: %r" % error
 
 

@@ -161,7 +161,7 @@ class BatchedGraph:
             return outputs, None if outputs else _rule_reason(op, inputs)
         except batched_values.NotBatchable as error:
             return None, str(error)
-        except Exception as error:  # pylint: disable=broad-except
+        except Exception as error:  # noqa: BLE001
             return None, failure_reason(error)
 
     def _batched_outputs(self, op: Operation, inputs: Any) -> Any:

@@ -56,7 +56,7 @@ def batch_segments(program: Program, segments: Any, known: Any) -> Any:
             batched = segment and _batch(program, segment, values)
         except batched_values.NotBatchable as error:
             return _refused(program, str(error))
-        except Exception as error:  # pylint: disable=broad-except
+        except Exception as error:  # noqa: BLE001
             return _refused(program, batched_graph.failure_reason(error))
         if segment is not None and batched is None:
             return _refused(program, "it has a loop of TensorFlow 1")

@@ -45,7 +45,7 @@ def test_reports_that_agree(other):
 
 
 @pytest.mark.parametrize(
-    "other, says",
+    ("other", "says"),
     [
         (changed(memory=memory(1.1)), "HBM"),
         (changed(memory=memory(0.9)), "HBM"),

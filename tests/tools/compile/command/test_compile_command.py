@@ -77,7 +77,7 @@ def test_the_program_is_written(script, compiler, tmp_path, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "pod, shape, replicas",
+    ("pod", "shape", "replicas"),
     [("v3-32", "v3:4x4", 32), ("v4-32", "v4:2x2x4", 16), ("v5e:4x8", "v5e:4x8", 32)],
 )
 def test_a_slice_of_several_hosts(script, compiler, capsys, pod, shape, replicas):
@@ -102,7 +102,7 @@ def test_a_step_is_reported(script, compiler, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "options, replicas",
+    ("options", "replicas"),
     [(["--tpu", "v3-8"], 8), (["--topology", "v4:2x2x1", "--replicas", "2"], 2)],
 )
 def test_replicas_follow_the_slice(script, compiler, capsys, options, replicas):
@@ -128,7 +128,7 @@ def test_a_step_that_cannot_be_lowered_is_exit_code_1(script, capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    ("arguments", "message"),
     [
         (["x.py:step_fn"], "no file x.py"),
         (["train.py"], "path/to/train.py:step_fn"),

@@ -34,7 +34,7 @@ LARGER = records.summarized(records.answer(cost={"flops": 2e6, "bytes accessed":
 
 
 @pytest.mark.parametrize(
-    "text, count",
+    ("text", "count"),
     [("14GiB", 14 << 30), ("512", 512), ("1.5 MiB", 3 << 19), ("2gb", 2 * 10**9), ("7B", 7)],
 )
 def test_size(text, count):
@@ -47,7 +47,7 @@ def test_a_wrong_size_is_refused(text):
         gate.size(text)
 
 
-@pytest.mark.parametrize("limit, code", [("12KiB", 0), ("12287", 1), ("1GiB", 0)])
+@pytest.mark.parametrize(("limit", "code"), [("12KiB", 0), ("12287", 1), ("1GiB", 0)])
 def test_the_limit_of_hbm(limit, code, capsys):
     assert gate.finish([("step", SAME)], options(max_hbm=limit)) == code
     assert ("more than --max-hbm 12287" in capsys.readouterr().err) == bool(code)

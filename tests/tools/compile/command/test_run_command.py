@@ -133,9 +133,8 @@ def run(tmp_path):
         environment.pop("TPUDIST_TPU", None)
         return subprocess.run(
             [sys.executable, "-m", "tpudist", "run", *options, str(path), *given],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
+            capture_output=True,
+            text=True,
             env=environment,
         )
 

@@ -34,7 +34,7 @@ SLICES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, devices", SLICES)
+@pytest.mark.parametrize(("name", "devices"), SLICES)
 def test_every_generation_compiles(compiled, name, devices):
     found = compiled(nets.dense(devices), name, fast=True)
     assert found.ok, found.failure
@@ -140,7 +140,7 @@ def replicate(strategy, images, weight):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "annotate, partitions, images, weight",
+    ("annotate", "partitions", "images", "weight"),
     [
         (batch(2, 1), 2, (16, 256), (256, 512)),
         (batch(1, 2), 2, (32, 128), (256, 512)),
@@ -207,7 +207,7 @@ def test_assigning_saves_nothing(compiled):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, replicas, fits", [("v4-8", 4, True), ("v5e:2x4", 8, False)])
+@pytest.mark.parametrize(("name", "replicas", "fits"), [("v4-8", 4, True), ("v5e:2x4", 8, False)])
 def test_a_chip_of_two_cores_has_the_memory_of_both(compiled, name, replicas, fits):
     """The program takes 18.3 GiB, more than a core of v4 has."""
     import tensorflow as tf
@@ -255,7 +255,7 @@ def test_the_hottest_lines_are_the_users(compiled):
     assert cycles == sorted(cycles, reverse=True)
 
 
-@pytest.mark.parametrize("replicas, topology", [(8, "v5e:2x2"), (8, "v5e:3x3"), (8, "v5p-8")])
+@pytest.mark.parametrize(("replicas", "topology"), [(8, "v5e:2x2"), (8, "v5e:3x3"), (8, "v5p-8")])
 def test_nothing_is_compiled_for_a_slice_that_is_too_small(monkeypatch, replicas, topology):
     from tpudist.tools.compile.compiler import compilation
 

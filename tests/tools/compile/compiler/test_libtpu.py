@@ -66,7 +66,7 @@ def test_a_missing_file_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "system, machine", [("darwin", "arm64"), ("win32", "AMD64"), ("linux", "aarch64")]
+    ("system", "machine"), [("darwin", "arm64"), ("win32", "AMD64"), ("linux", "aarch64")]
 )
 def test_other_machines_are_refused(monkeypatch, system, machine):
     monkeypatch.setattr(libtpu.sys, "platform", system)

@@ -11,7 +11,7 @@ from tpudist.tools.compile.compiler import compilation, libtpu
 
 
 @pytest.mark.parametrize(
-    "name, wrap",
+    ("name", "wrap"),
     [
         ("v5e:8x16", [0, 1, 0]),
         ("v5e:16x16", [1, 1, 0]),

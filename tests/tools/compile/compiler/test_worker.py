@@ -224,10 +224,7 @@ def test_the_worker_imports_the_standard_library_only():
         "str(getattr(module, '__file__', ''))])" % file
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code],
-        check=True,
-        stdout=subprocess.PIPE,
-        universal_newlines=True,
+        [sys.executable, "-I", "-S", "-c", code], check=True, stdout=subprocess.PIPE, text=True
     )
     assert done.stdout.strip() == "[]"
 

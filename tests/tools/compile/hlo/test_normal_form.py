@@ -111,7 +111,7 @@ def shardings(module):
 
 
 @pytest.mark.parametrize(
-    "between, reaches",
+    ("between", "reaches"),
     [
         ([], True),
         ([("reshape", (8, 4))], True),

@@ -21,7 +21,7 @@ def shape(dtype, dimensions, order=None, *tiles, **layout):
 
 
 @pytest.mark.parametrize(
-    "given, size, padded",
+    ("given", "size", "padded"),
     [
         (shape("float32", []), 4, 4),
         (shape("float32", [], None, (128,)), 4, 512),

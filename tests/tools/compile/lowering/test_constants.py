@@ -22,7 +22,7 @@ def strategy():
 
 
 @pytest.mark.parametrize(
-    "step, args",
+    ("step", "args"),
     [
         (lambda n: tf.fill([n], 1.0), [N]),
         (lambda x, n: tf.reshape(x, [n, -1]), [X, N]),

@@ -32,7 +32,7 @@ def recurrent(strategy, layer, steps):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layer, gates", [("LSTM", 4), ("GRU", 3)])
+@pytest.mark.parametrize(("layer", "gates"), [("LSTM", 4), ("GRU", 3)])
 @pytest.mark.parametrize("steps", [100, 1000])
 def test_recurrent_layers(compiled, strategy, layer, gates, steps):
     program = recurrent(strategy, getattr(tf.keras.layers, layer), steps)

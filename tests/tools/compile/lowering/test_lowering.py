@@ -157,7 +157,7 @@ def test_all_gather(strategy):
 
 
 @pytest.mark.parametrize(
-    "synchronization, aggregation, reductions",
+    ("synchronization", "aggregation", "reductions"),
     [
         ("ON_READ", "SUM", 0),
         ("AUTO", "NONE", 0),
@@ -285,7 +285,7 @@ def test_strings_cannot_be_reduced(strategy):
 
 
 @pytest.mark.parametrize(
-    "annotate, kind, tiles",
+    ("annotate", "kind", "tiles"),
     [
         (lambda s, x: s.experimental_split_to_logical_devices(x, [2, 1]), "OTHER", [2, 1]),
         (lambda s, x: s.experimental_split_to_logical_devices(x, [1, 2]), "OTHER", [1, 2]),

@@ -33,7 +33,6 @@ def test_a_function_that_cannot_be_traced_raises():
     def replica(x):
         raise KeyError("weights")
 
-    with recording.Recorder() as recorder:
-        with pytest.raises(Exception, match="weights"):
-            tf.function(lambda x: harness.strategy().run(replica, args=(x,)))(tf.ones([2]))
+    with recording.Recorder() as recorder, pytest.raises(Exception, match="weights"):
+        tf.function(lambda x: harness.strategy().run(replica, args=(x,)))(tf.ones([2]))
     assert recorder.programs(lambda step: step) == [] and not replicate.observers

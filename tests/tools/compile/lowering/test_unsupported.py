@@ -136,7 +136,7 @@ def test_wrong_shapes_are_explained_with_the_arguments(strategy):
 
 
 @pytest.mark.parametrize(
-    "args, kwargs, why",
+    ("args", "kwargs", "why"),
     [
         ((), {}, "missing a required argument: 'images'"),
         ((SPEC,), {"rates": 0.1}, "missing a required argument: 'rate'"),

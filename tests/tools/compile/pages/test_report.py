@@ -116,7 +116,7 @@ def test_total_memory(arguments, outputs, aliased, temporary, code):
 
 
 @pytest.mark.parametrize(
-    "answer, kind",
+    ("answer", "kind"),
     list(
         zip(
             FAILURES + [records.failed("RESOURCE_EXHAUSTED", "Ran out of memory in space vmem")],
@@ -141,7 +141,7 @@ def test_kinds_of_failures(answer, kind):
 
 
 @pytest.mark.parametrize(
-    "message, expected",
+    ("message", "expected"),
     [(EARLY, 6.69 * 2**30), (LATE, 1.18 * 2**20), ("E1000: out of memory", None)],
 )
 def test_missing_memory_is_reported(message, expected):
@@ -160,14 +160,14 @@ def test_the_arrays_that_the_compiler_names_are_those_of_the_report():
 
 
 @pytest.mark.parametrize(
-    "topology, fused", [("v3-32", False), ("v4-16", True), ("v5p-16", True), ("v5e:2x4", False)]
+    ("topology", "fused"), [("v3-32", False), ("v4-16", True), ("v5p-16", True), ("v5e:2x4", False)]
 )
 def test_two_cores_as_one_device_have_a_note(topology, fused):
     found = records.summarized(records.answer(), topology=topology)
     assert any("megacore" in each for each in found.warnings) == fused
 
 
-@pytest.mark.parametrize("topology, limit", [("v5e:2x4", 100), ("v4:2x2x1", 100)])
+@pytest.mark.parametrize(("topology", "limit"), [("v5e:2x4", 100), ("v4:2x2x1", 100)])
 def test_the_smaller_limit_of_memory_counts(topology, limit):
     def hbm(*said):
         attributes = dict(zip(["device_memory_bytes_limit"], said))
@@ -178,7 +178,7 @@ def test_the_smaller_limit_of_memory_counts(topology, limit):
     assert hbm(limit) == limit and hbm(2 * hbm()) == hbm() > 2**33
 
 
-@pytest.mark.parametrize("start, says", [(2, "998"), (None, "?")])
+@pytest.mark.parametrize(("start", "says"), [(2, "998"), (None, "?")])
 def test_what_loops_do_is_counted_as_often_as_they_run(start, says):
     made = records.summarized(records.answer(optimized=records.a_loop(start)))
     times = 998 if start else 1
@@ -231,7 +231,7 @@ def test_unknown_costs_are_shown_as_unknown():
 
 
 @pytest.mark.parametrize(
-    "count, text",
+    ("count", "text"),
     [
         (0, "0 B"),
         (1023, "1023 B"),
@@ -257,7 +257,7 @@ def test_the_text_of_a_report():
     assert not any(line.endswith(" ") for line in lines)
 
 
-@pytest.mark.parametrize("temporary, filled", [(0, 1), (8 << 30, 15), (1 << 40, 30)])
+@pytest.mark.parametrize(("temporary", "filled"), [(0, 1), (8 << 30, 15), (1 << 40, 30)])
 def test_the_memory_bar(temporary, filled):
     memory = dict(records.answer()["memory"], temporary=temporary)
     text = terminal.text(records.summarized(records.answer(memory=memory)))
@@ -265,7 +265,7 @@ def test_the_memory_bar(temporary, filled):
 
 
 @pytest.mark.parametrize(
-    "answer, end",
+    ("answer", "end"),
     [
         (records.answer(), "; 2.0 s, 256.0 MiB"),
         (records.failed(), "tpudist 0.1.0"),

@@ -70,7 +70,7 @@ class Recorder:
         key: Hashable
         try:
             step = tracing.trace(strategy, fn, args, kwargs)
-        except Exception as error:  # the user's code may raise anything
+        except Exception as error:  # the user's code may raise anything  # noqa: BLE001
             key = (name, location, str(error))
             failure = _as_compile_error(error)
             self._functions[key] = (Recorded(name, location, None, failure), None, [])

@@ -47,7 +47,7 @@ class FixedPoint:
         self._is_settled = True
 
     def solve(
-        self, key: Hashable, compute: Callable[..., Iterable[Tuple[Any, ...]]], *arguments: Any
+        self, key: Hashable, compute: Callable[..., Iterable[tuple[Any, ...]]], *arguments: Any
     ) -> Values:
         """The set of a key, which `compute` returns, that may ask for others it depends on."""
         if key in self._known:
@@ -64,7 +64,7 @@ class FixedPoint:
             return UNKNOWN
         return self._compute(key, compute, arguments)
 
-    def _settled(self, key: Hashable, compute: Any, arguments: Tuple[Any, ...]) -> Values:
+    def _settled(self, key: Hashable, compute: Any, arguments: tuple[Any, ...]) -> Values:
         """The set of a key that no other one asks for, after as many rounds as it needs."""
         for _ in range(_ROUNDS):
             self._round, self._asked, self._is_settled = {}, set(), True
@@ -77,7 +77,7 @@ class FixedPoint:
         self._known.update(self._round)
         return self._known[key]
 
-    def _compute(self, key: Hashable, compute: Any, arguments: Tuple[Any, ...]) -> Values:
+    def _compute(self, key: Hashable, compute: Any, arguments: tuple[Any, ...]) -> Values:
         assert self._round is not None
         guess = self._round[key] = self._guesses.get(key, NOTHING)
         self._depth += 1

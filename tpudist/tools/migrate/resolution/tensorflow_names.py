@@ -6,7 +6,7 @@ Reads the table (`tpudist.surfaces`); imports no TensorFlow.
 from __future__ import annotations
 
 import re
-from typing import Any, Iterable, Tuple
+from typing import Any, Iterable
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import local_names
@@ -27,7 +27,7 @@ FIRST_WORDS = {"contrib", "compat"}.union(
 )
 
 
-def value(dotted: str, is_v1: bool = False) -> Tuple[str, str, bool]:
+def value(dotted: str, is_v1: bool = False) -> tuple[str, str, bool]:
     """Returns the value of a dotted name, as the module `evaluate` has values.
 
     It is below ``tf``, or `is_v1` below ``tf.compat.v1``, which it may begin with as well.
@@ -35,7 +35,7 @@ def value(dotted: str, is_v1: bool = False) -> Tuple[str, str, bool]:
     return "tf", without_compat(dotted), is_v1 or (dotted + ".").startswith(_V1)
 
 
-def only(values: Iterable[Tuple[Any, ...]]) -> str | None:
+def only(values: Iterable[tuple[Any, ...]]) -> str | None:
     """The one dotted name below ``tf`` that some values are, or None."""
     names = {each[1] if each[0] == "tf" else None for each in values}
     return names.pop() if len(names) == 1 else None
