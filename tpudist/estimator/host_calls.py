@@ -76,21 +76,6 @@ class SummaryWritersHook(_SessionRunHook):
         session.run(self._flush_ops)
 
 
-class EveryStepHook(SummaryWritersHook):
-    """Runs the ops of the host's functions with every step, where there is no TPU.
-
-    Args:
-      ops: the ops.
-    """
-
-    def __init__(self, ops: list[Operation]) -> None:
-        self._ops = ops
-
-    def before_run(self, run_context: Any) -> Any:
-        """See the base class."""
-        return _train.SessionRunArgs(self._ops)
-
-
 class OutfeedHook(SummaryWritersHook):
     """Runs the host's ops for the steps of a loop, after the loop.
 

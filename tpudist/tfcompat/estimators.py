@@ -19,8 +19,6 @@ from tpudist.tfcompat import versions
 __all__ = ["StepCounterHook"]
 
 StopAfterNEvalsHook = evaluation._StopAfterNEvalsHook
-evaluate_once = evaluation._evaluate_once
-eval_step = evaluation._get_or_create_eval_step
 global_step_read = training_util._get_or_create_global_step_read
 
 if versions.HAS_ESTIMATOR:

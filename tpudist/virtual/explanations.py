@@ -314,11 +314,6 @@ def per_replica_trace(extended: Extended, fn: Fn, reason: str) -> Iterator[Any]:
         extended.explanations.append(explanation)
 
 
-def are_recorded() -> bool:
-    """Whether explanations are being collected."""
-    return bool(_recordings)
-
-
 @contextlib.contextmanager
 def recording() -> Iterator[Any]:
     """Collects the explanations of all step functions that are traced in the block.
