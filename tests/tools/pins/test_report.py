@@ -95,13 +95,6 @@ def test_curves(folder):
     assert not agreement.curves(pins["test_shape"]) and not agreement.curves(pins["test_alone"])
 
 
-def test_png(folder, capsys):
-    pytest.importorskip("matplotlib", reason="it draws the curves")
-    assert cli.main(["pins", "report", "--png", "out.png"]) == 1
-    assert (folder / "out.png").read_bytes().startswith(b"\x89PNG")
-    assert "wrote out.png" in capsys.readouterr().out
-
-
 def test_html_needs_nothing_beside_it(folder, capsys):
     pytest.importorskip("matplotlib", reason="it draws the curves")
     cli.main(["pins", "report", "--html", "out.html"])
@@ -116,13 +109,5 @@ def test_html_needs_nothing_beside_it(folder, capsys):
 
 def test_without_matplotlib(folder, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert cli.main(["pins", "report", "--png", "out.png"]) == 2
+    assert cli.main(["pins", "report", "--html", "out.html"]) == 2
     assert 'pip install "tpudist[report]"' in capsys.readouterr().err
-
-
-def test_no_curve_to_draw(folder, capsys):
-    (folder / "one.pins.json").write_text(
-        store.dumps({"t": {"x": store.Entry("value", 0.0, 0.0, {"2.15": 1})}})
-    )
-    assert cli.main(["pins", "report", "one.py", "--png", "out.png"]) == 2
-    assert "no pin of these is a list of numbers" in capsys.readouterr().err

@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     """Runs ``tpudist pins``: reports on pins, or records them anew with pytest.
 
     Args:
-      options: parsed ``action``; of a report ``paths``, ``png`` and ``html`` (files or None);
+      options: parsed ``action``; of a report ``paths`` and ``html`` (a file or None);
         else ``arguments``, which are pytest's, such as a test's id.
 
     Returns:
@@ -30,6 +30,6 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "report":
         from tpudist.tools.pins import report
 
-        return report.run(options.paths, options.png, options.html)
+        return report.run(options.paths, options.html)
     pytest = [sys.executable, "-m", "pytest", "--pins-" + options.action]
     return subprocess.call(pytest + options.arguments)

@@ -3,45 +3,24 @@
 from __future__ import annotations
 
 import io
-from typing import Any, Sequence
+from typing import Any
 
 from tpudist.errors import PinError
 from tpudist.tools.pins import agreement
 
-#: Pictures get no longer than this many curves; those that differ come first.
-MOST = 24
-
-
-def write_png(pins: Sequence[agreement.Pin], path: str) -> None:
-    """Writes all curves as one PNG.
-
-    Raises:
-      PinError: no matplotlib, or no pin is a list of numbers.
-    """
-    curves = [curve for pin in pins for curve in agreement.curves(pin)]
-    curves.sort(key=lambda curve: not curve.steps)
-    if not curves:
-        raise PinError(
-            "no pin of these is a list of numbers",
-            "a curve has one number per step",
-            'pin.check("loss", [loss of each step]); or leave --png out',
-        )
-    figure = _figure(curves[:MOST])
-    more = len(curves) - MOST
-    left_out = " %d more curves are not shown." % more if more > 0 else ""
-    figure.suptitle(agreement.verdict(pins) + left_out, x=0.01, ha="left", fontsize=10)
-    figure.savefig(path, dpi=130, format="png")
-
 
 def svg(curve: agreement.Curve) -> str:
-    """One curve as the text of an SVG element."""
+    """One curve as the text of an SVG element.
+
+    Raises:
+      PinError: no matplotlib.
+    """
     text = io.StringIO()
-    _figure([curve]).savefig(text, format="svg", metadata={"Date": None})
+    _figure(curve).savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()[text.getvalue().index("<svg") :]
 
 
-def _figure(curves: Sequence[agreement.Curve]) -> Any:
-    """A row per curve."""
+def _figure(curve: agreement.Curve) -> Any:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -49,12 +28,10 @@ def _figure(curves: Sequence[agreement.Curve]) -> Any:
         raise PinError(
             "matplotlib: %s" % error, "it draws the curves", 'pip install "tpudist[report]"'
         ) from error
-    height = 0.5 + 3.1 * len(curves)
-    figure = Figure(figsize=(9, height))
+    figure = Figure(figsize=(9, 3.6))
     FigureCanvasAgg(figure)
-    for curve, (axes,) in zip(curves, figure.subplots(len(curves), 1, squeeze=False)):
-        _draw(axes, curve)
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.4 / height))
+    _draw(figure.subplots(), curve)
+    figure.tight_layout()
     return figure
 
 

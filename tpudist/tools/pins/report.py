@@ -17,13 +17,8 @@ _WHAT = (
 )
 
 
-def run(
-    paths: Sequence[str] = (),
-    png: str | None = None,
-    html: str | None = None,
-    out: TextIO | None = None,
-) -> int:
-    """Prints the table, and writes a picture and a page if asked.
+def run(paths: Sequence[str] = (), html: str | None = None, out: TextIO | None = None) -> int:
+    """Prints the table, and writes a page if asked.
 
     Returns:
       0 if every pin agrees on all releases that it was recorded on, else 1.
@@ -34,9 +29,6 @@ def run(
     pins = agreement.read(paths)
     out = out or sys.stdout
     out.write(table(pins))
-    if png:
-        charts.write_png(pins, png)
-        out.write("wrote %s\n" % png)
     if html:
         files.write(html, page(pins))
         out.write("wrote %s\n" % html)

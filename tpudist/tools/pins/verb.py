@@ -28,8 +28,11 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         metavar="PATH",
         help="folders, test modules or pin files; by default this folder",
     )
-    report.add_argument("--png", metavar="FILE", help="draw the curves of all releases")
-    report.add_argument("--html", metavar="FILE", help="write one page with all of it")
+    report.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write one page with all of it, and the curves of all releases",
+    )
     for name, what in (
         ("update", "record anew the pins that differ"),
         ("record", "record every pin anew, drop unused ones"),
