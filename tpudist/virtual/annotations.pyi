@@ -2,26 +2,18 @@
 
 from typing import Any, Callable, Mapping, Sequence, TypeAlias
 
+from tpudist.virtual.replicas.merge import Merge as Merge
+from tpudist.virtual.replicas.program import Program as Program
+from tpudist.virtual.trace.segments import Segment as Segment
+from tpudist.virtual.vectorize.called_functions import Loop as Loop
+from tpudist.virtual.vectorize.rules.node import Node
+from tpudist.virtual.vectorize.values.batched_values import BatchedValue as BatchedValue
+from tpudist.virtual.vectorize.values.ragged_values import Sizes as Sizes
+
 #: A function, and what it is called with.
 Fn: TypeAlias = Callable[..., Any]
 Args: TypeAlias = Sequence[Any]
 Kwargs: TypeAlias = Mapping[str, Any]
 
-#: What stands for a tensor of a trace, for all replicas; see ``vectorize.values.batched_values``.
-BatchedValue: TypeAlias = Any
-
-#: A segment of a trace, from ``trace.segments``; a `Function` and a `Loop` that an op of it
-#: calls, from ``vectorize.called_functions``.
-Segment: TypeAlias = Any
-CalledFunction: TypeAlias = Any
-Loop: TypeAlias = Any
-
-#: A batching rule: from a ``vectorize.rules.Node`` to its batched outputs, or None.
-Rule: TypeAlias = Callable[[Any], Any]
-
-#: How many rows each replica has: ``vectorize.values.ragged_values.Sizes``.
-Sizes: TypeAlias = Any
-
-#: The trace of a replica function, ``replicas.program.Program``, and a merge of it.
-Program: TypeAlias = Any
-Merge: TypeAlias = Any
+#: A batching rule: from a node to its batched outputs, or None.
+Rule: TypeAlias = Callable[[Node], Any]

@@ -18,7 +18,7 @@ from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Tensor
-    from tpudist.virtual.annotations import Fn, Loop
+    from tpudist.virtual.annotations import Fn
 
 
 class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
@@ -106,7 +106,7 @@ def traced(step: Fn, start: Any = None) -> Any:
     return _EagerFunction(lambda iterations: _Loop(step, start).build(iterations))
 
 
-def run_traced(loop: Loop, iterations: Any) -> Any:
+def run_traced(loop: Fn, iterations: Any) -> Any:
     """Runs a loop of :func:`traced` in eager mode; returns the nest.
 
     Raises:

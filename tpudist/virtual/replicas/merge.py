@@ -64,8 +64,8 @@ class Merge(function_graphs.Trace):
         self.assigned = None
         self._start = None
         self._op_results: list[Any] = []
-        self._sums = IdentityMap()
-        self._sources = IdentityMap()
+        self._sums: IdentityMap[Any, Any] = IdentityMap()
+        self._sources: IdentityMap[Any, Any] = IdentityMap()
 
     def run(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
         """Traces `merge_fn`; returns its result as the replica sees it."""
@@ -332,7 +332,7 @@ def differs(value: Any) -> bool:
         return False
     if distributed.is_variable(value):
         return not stored_once.is_stored_once(value)
-    trace = function_graphs.current()
+    trace: Any = function_graphs.current()
     source = trace.source_of(value) if isinstance(trace, Merge) else None
     if source is not None and not distributed.is_mirrored(value):
         return not trace.program.uniformity.holds(source)
@@ -341,7 +341,7 @@ def differs(value: Any) -> bool:
 
 def is_known_equal(value: Any) -> bool:
     """Whether all replicas are known to have handed over `value`, which entered the merge."""
-    trace = function_graphs.current()
+    trace: Any = function_graphs.current()
     source = trace.source_of(value) if isinstance(trace, Merge) else None
     return source is not None and trace.program.uniformity.holds(source)
 

@@ -17,6 +17,7 @@ from tpudist.virtual.variables import storage, stored_once
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor, Variable
     from tpudist.virtual.annotations import Merge, Program, Segment
+    from tpudist.virtual.vectorize.batching import BatchedSegment
 
 
 def build_calls(program: Program, results: Any) -> Any:
@@ -39,8 +40,8 @@ class _Calls:
         self._program = program
         self._count = program.num_replicas
         self._results = results
-        self._batched_values = IdentityMap()
-        self._sums = IdentityMap()
+        self._batched_values: IdentityMap[Any, Any] = IdentityMap()
+        self._sums: IdentityMap[Any, Any] = IdentityMap()
         self._last: list[Any] = []
         self._own_functions: dict[Any, Any] = {}
 
@@ -109,7 +110,7 @@ class _Calls:
         shared = segments.is_large(self._program, cut)
         return [functools.partial(self._call_segment, segment, shared) for segment in cut]
 
-    def _call_batched(self, segment: Segment | None) -> None:
+    def _call_batched(self, segment: BatchedSegment | None) -> None:
         """Calls a batched segment, once for all replicas."""
         if segment is None:
             return

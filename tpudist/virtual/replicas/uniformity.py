@@ -30,10 +30,10 @@ class Uniformity:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._seen = {"arguments": 0, "captures": 0, "merges": 0, "ops": 0}
-        self._placeholders = IdentityMap()
-        self._read = IdentityMap()
-        self._uniform = IdentityMap()
-        self._claimed = IdentityMap()
+        self._placeholders: IdentityMap[Any, Any] = IdentityMap()
+        self._read: IdentityMap[Any, Any] = IdentityMap()
+        self._uniform: IdentityMap[Any, Any] = IdentityMap()
+        self._claimed: IdentityMap[Any, Any] = IdentityMap()
 
     def holds(self, value: Any) -> bool:
         """Whether `value`, of the trace or from outside of it, is the same on every replica."""

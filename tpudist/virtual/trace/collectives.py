@@ -11,7 +11,7 @@ import collections
 import contextlib
 import re
 import threading
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Collection, Iterator
 
 import tensorflow as tf
 
@@ -55,7 +55,7 @@ _meetings = threading.local()
 
 
 @contextlib.contextmanager
-def meeting() -> Iterator[Any]:
+def meeting() -> Iterator[None]:
     """Context manager: replicas meet in the block, in a graph that no `Trace` builds."""
     _meetings.depth = getattr(_meetings, "depth", 0) + 1
     try:
@@ -65,7 +65,7 @@ def meeting() -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def named(name: str) -> Iterator[Any]:
+def named(name: str) -> Iterator[None]:
     """Names the ops of the block after a collective, if replicas meet here.
 
     Elsewhere the host combines values, and no core takes part.
@@ -80,7 +80,7 @@ def named(name: str) -> Iterator[Any]:
         yield
 
 
-def traced(fn: Fn, args: Args = (), kwargs: Kwargs | None = None) -> Any:
+def traced(fn: Fn, args: Args = (), kwargs: Kwargs | None = None) -> dict[str, int]:
     """The collectives of a function's program.
 
     Context: cross-replica, eager or in a graph. Eagerly `fn` is traced as a
@@ -104,7 +104,7 @@ def traced(fn: Fn, args: Args = (), kwargs: Kwargs | None = None) -> Any:
     return of_graph(function.get_concrete_function(*args, **kwargs).graph)
 
 
-def of_graph(graph: Graph, without: Any = ()) -> Any:
+def of_graph(graph: Graph, without: Collection[str] = ()) -> dict[str, int]:
     """The collectives in a graph and the functions that it calls.
 
     Args:
@@ -113,7 +113,7 @@ def of_graph(graph: Graph, without: Any = ()) -> Any:
     """
     definition = graph.as_graph_def()
     library = {function.signature.name: function for function in definition.library.function}
-    kinds: collections.Counter[Any] = collections.Counter()
+    kinds: collections.Counter[str] = collections.Counter()
     pending = [([node for node in definition.node if node.name not in without], ())]
     while pending:
         nodes, arguments = pending.pop()
@@ -126,19 +126,19 @@ def of_graph(graph: Graph, without: Any = ()) -> Any:
     return dict(kinds)
 
 
-def _of_nodes(nodes: Any) -> Any:
+def _of_nodes(nodes: Any) -> list[str]:
     matches = [_SCOPE.match(node.name) for node in nodes if node.op not in OPS]
     scopes = {match.group(1): NAMES[match.group(2)] for match in matches if match}
     return list(scopes.values()) + [OPS[node.op] for node in nodes if node.op in OPS]
 
 
-def _of_arguments(arguments: Any) -> list[Any]:
+def _of_arguments(arguments: Any) -> list[str]:
     kinds = {name.lower(): kind for name, kind in NAMES.items()}
     matches = [_ARGUMENT.search(argument.name) for argument in arguments]
     return [kinds[match.group(1)] for match in matches if match]
 
 
-def _called(nodes: Any) -> Iterator[Any]:
+def _called(nodes: Any) -> Iterator[str]:
     """Names of the functions that the nodes call, one for each call."""
     for node in nodes:
         for attribute in node.attr.values():

@@ -12,10 +12,10 @@ from tpudist.tfcompat import distributed, nests
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
-    from tpudist.virtual.annotations import Program
+    from tpudist.virtual.annotations import Merge, Program
 
 
-def origin(tensor: Tensor) -> Any:
+def origin(tensor: Tensor) -> Tensor:
     """The tensor that an IdentityN passes on as `tensor`; else `tensor` itself.
 
     A custom gradient passes all its gradients through one IdentityN. Kept as
@@ -26,17 +26,17 @@ def origin(tensor: Tensor) -> Any:
     return tensor
 
 
-def inputs_of(op: Operation) -> Any:
+def inputs_of(op: Operation) -> list[Tensor]:
     """The tensors that `op` takes, seen through every IdentityN."""
     return [origin(tensor) if tensor.op.type == "IdentityN" else tensor for tensor in op.inputs]
 
 
-def controls_of(op: Operation) -> Any:
+def controls_of(op: Operation) -> list[Operation]:
     """The ops that `op` waits for, besides those whose outputs it takes.
 
     In place of an IdentityN, `op` waits for the ops that the IdentityN waits for.
     """
-    controls = []
+    controls: list[Operation] = []
     for control in op.control_inputs:
         if control.type == "IdentityN":
             controls += [tensor.op for tensor in inputs_of(control)] + controls_of(control)
@@ -48,12 +48,12 @@ def controls_of(op: Operation) -> Any:
     return list(dict.fromkeys(controls)) if controls else controls
 
 
-def needs(op: Operation) -> Any:
+def needs(op: Operation) -> list[Operation]:
     """The ops that `op` waits for."""
     return [tensor.op for tensor in inputs_of(op)] + controls_of(op)
 
 
-def sorted_ops(body: Sequence[Operation]) -> Any:
+def sorted_ops(body: Sequence[Operation]) -> list[Operation] | None:
     """The ops of `body`, each after those of `body` that it needs.
 
     The gradient of a loop adds ops late in a trace that feed the earlier loop; else the
@@ -109,10 +109,14 @@ def prune_ops(graph: Graph, ops: Sequence[Operation], results: Any) -> None:
     graph.leave_out([op for op in ops if op not in needed])
 
 
-def _reached(graph: Graph, results: Any, merges: Any) -> tuple[Any, ...]:
+def _reached(
+    graph: Graph, results: Any, merges: Sequence[Merge]
+) -> tuple[set[Operation], set[Merge]]:
     """The ops of a graph, and the merges, that a nest of results needs."""
     merge_of = {op: merge for merge in merges for op in merge.result_ops()}
-    needed, met, pending = set(), set(), _ops_of(graph, results)
+    needed: set[Operation] = set()
+    met: set[Merge] = set()
+    pending = _ops_of(graph, results)
     while pending:
         op = pending.pop()
         if op in needed:
@@ -126,7 +130,7 @@ def _reached(graph: Graph, results: Any, merges: Any) -> tuple[Any, ...]:
     return needed, met
 
 
-def _ops_of(graph: Graph, nest: Any) -> list[Any]:
+def _ops_of(graph: Graph, nest: Any) -> list[Operation]:
     """The ops of a graph that make what is in a nest of tensors, ops and distributed values."""
     parts = [part for leaf in nests.flatten(nest) for part in distributed.components(leaf)]
     inside = [part for part in distributed.flatten(parts) if getattr(part, "graph", None) is graph]

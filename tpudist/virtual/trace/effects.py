@@ -6,14 +6,13 @@ queue, the console, the state of Python.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Callable, Iterator
 
 from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
-    from tpudist.virtual.annotations import Fn
 
 
 #: Ops that take a resource but do not read its value.
@@ -26,7 +25,7 @@ _PYTHON = ("EagerPyFunc", "PyFunc")
 CHECKS = ("Assert", "CheckNumerics", "CheckNumericsV2", "Abort")
 
 
-def root(tensor: Tensor) -> Any:
+def root(tensor: Tensor) -> Tensor:
     """The handle that `tensor` is, seen through every Identity."""
     while tensor.op.type == "Identity":
         tensor = dependencies.origin(tensor.op.inputs[0])
@@ -37,7 +36,7 @@ def root(tensor: Tensor) -> Any:
 WORLD = object()
 
 
-def uses(op: Operation, is_shared: Fn) -> Any:
+def uses(op: Operation, is_shared: Callable[[Tensor], bool]) -> list[tuple[object, bool]]:
     """[(resource, whether it is changed)]: the resources that `op` uses and replicas share.
 
     Args:
@@ -53,7 +52,9 @@ def uses(op: Operation, is_shared: Fn) -> Any:
     handles = [
         root(tensor) for tensor in dependencies.inputs_of(op) if functions.is_resource(tensor)
     ]
-    shared = [(handle, changes) for handle in handles if is_shared(handle)]
+    shared: list[tuple[object, bool]] = [
+        (handle, changes) for handle in handles if is_shared(handle)
+    ]
     if _affects_the_world(op):
         shared.append((WORLD, True))
     return shared
@@ -81,7 +82,7 @@ def _affects_the_world(op: Operation) -> bool:
     )
 
 
-def _effects(op: Operation) -> Iterator[Any]:
+def _effects(op: Operation) -> Iterator[Operation]:
     """The ops with an effect: `op` itself, or those of the functions it calls."""
     if (
         not functions.is_stateful(op)

@@ -7,14 +7,14 @@ leaves the trace (and every trace around it).
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 import tensorflow as tf
 
 from tpudist.tfcompat import captures, functions, graphs, random_seeds, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph
+    from tpudist.tfcompat.annotations import FuncGraph, Graph, Operation, Tensor
 
 
 class Trace:
@@ -42,7 +42,7 @@ class Trace:
         with self.outer.as_default():
             self.graph = random_seeds.CountingGraph(name)
         self.graph._tpudist_trace = self
-        self.must_run: list[Any] = []
+        self.must_run: list[Operation] = []
 
     @contextlib.contextmanager
     def ordered(self) -> Iterator[Any]:
@@ -61,7 +61,7 @@ class Trace:
             and functions.control_flow_context() is None
         )
 
-    def finish(self, outputs: Any, inputs: Any = ()) -> Any:
+    def finish(self, outputs: Iterable[Tensor], inputs: Iterable[Tensor] = ()) -> FuncGraph:
         """The graph, ready to become a function.
 
         Args:
@@ -76,7 +76,7 @@ class Trace:
         return self.graph
 
     @contextlib.contextmanager
-    def outside(self, kwargs: dict[str, Any]) -> Iterator[Any]:
+    def outside(self, kwargs: dict[str, Any]) -> Iterator[None]:
         """Leaves the trace; `kwargs` are the creation arguments of a variable.
 
         It keeps the name scope, as `tf.init_scope` does.
@@ -95,7 +95,7 @@ class LiftingTrace(Trace):
     """A trace whose variables live where no function is being traced."""
 
     @contextlib.contextmanager
-    def outside(self, kwargs: dict[str, Any]) -> Iterator[Any]:
+    def outside(self, kwargs: dict[str, Any]) -> Iterator[None]:
         """Leaves all functions; see `tf.init_scope`."""
         with tf.init_scope():
             _lift(kwargs)
@@ -103,7 +103,7 @@ class LiftingTrace(Trace):
 
 
 @contextlib.contextmanager
-def outside(kwargs: dict[str, Any]) -> Iterator[Any]:
+def outside(kwargs: dict[str, Any]) -> Iterator[None]:
     """Leaves the traces around the current graph to create a variable.
 
     Args:
@@ -135,7 +135,7 @@ def _copy_collections(names: Any, inner: Any, outer: Graph) -> None:
             graph = graph.outer_graph
 
 
-def current() -> Any:
+def current() -> Trace | None:
     """The innermost `Trace` around the current graph, or None."""
     graph = tf.compat.v1.get_default_graph()
     while isinstance(graph, functions.FuncGraph):

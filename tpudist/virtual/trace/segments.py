@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import collections
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -13,8 +13,11 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph, Operation
+    from tpudist.tfcompat.annotations import FuncGraph, Function, Graph, GraphDef, Operation, Tensor
     from tpudist.virtual.annotations import Program
+
+    #: Tensors in order, each mapped to itself.
+    Tensors = IdentityMap[Tensor, Tensor]
 
 
 #: A program of at most this many ops, over all replicas, is inlined: calling a
@@ -22,13 +25,19 @@ if TYPE_CHECKING:
 #: keeps one body per segment, which is optimised once for all replicas.
 _INLINED_OPS = 4096
 
-#: A part of a trace: its ops in program order; the tensors of the trace that are its inputs
-#: and outputs; its stateful ops; the tensors of the whole program that are needed as a sum over
-#: the replicas, and those that are needed per replica.
-Segment = collections.namedtuple("Segment", "body inputs outputs must_run summed per_replica")
+
+class Segment(NamedTuple):
+    """A part of a trace."""
+
+    body: list[Operation]  # in program order
+    inputs: list[Tensor]  # of the trace
+    outputs: list[Tensor]
+    must_run: list[Operation]  # the stateful ones
+    summed: Tensors  # of the whole program, that are needed as a sum over the replicas
+    per_replica: Tensors  # and per replica
 
 
-def cut(program: Program, results: Any) -> list[Any]:
+def cut(program: Program, results: Iterable[Tensor]) -> list[Segment | None]:
     """The segments of a trace, one before each merge and one after the last.
 
     Args:
@@ -53,7 +62,7 @@ def cut(program: Program, results: Any) -> list[Any]:
     ]
 
 
-def without(segment: Segment, before: Any, after: Any) -> Any:
+def without(segment: Segment, before: Iterable[Operation], after: Iterable[Operation]) -> Segment:
     """A segment without some of its ops, which are done `before` or `after` it instead."""
     removed = set(before).union(after)
     per_replica = IdentityMap(segment.per_replica)
@@ -64,9 +73,10 @@ def without(segment: Segment, before: Any, after: Any) -> Any:
     return _segment(segment.must_run, body, IdentityMap(), segment.summed, per_replica)
 
 
-def _uses(program: Program, results: Any) -> Any:
+def _uses(program: Program, results: Iterable[Tensor]) -> tuple[Tensors, Tensors]:
     """The tensors that are needed as a sum over the replicas, and those needed per replica."""
-    summed, per_replica = IdentityMap(), IdentityMap.of(results)
+    summed: Tensors = IdentityMap()
+    per_replica = IdentityMap.of(results)
     for merge in program.merges:
         for _, source, replica in merge.used():
             source = dependencies.origin(source)
@@ -75,9 +85,11 @@ def _uses(program: Program, results: Any) -> Any:
     return summed, per_replica
 
 
-def _live(program: Program, segment_of: Any, tensors: Any) -> Any:
+def _live(
+    program: Program, segment_of: dict[Operation, int], tensors: Iterable[Tensor]
+) -> set[Operation]:
     """The set of ops that have to run: those that `tensors` need, and the stateful ones."""
-    live = set()
+    live: set[Operation] = set()
     pending = [tensor.op for tensor in tensors] + list(program.must_run)
     while pending:
         op = pending.pop()
@@ -89,7 +101,7 @@ def _live(program: Program, segment_of: Any, tensors: Any) -> Any:
     return live
 
 
-def _assign(program: Program) -> Any:
+def _assign(program: Program) -> dict[Operation, int]:
     """{op: segment}, by program order; inputs of the trace are in no segment."""
     placeholders = _inputs_of_trace(program)
     positions = [merge.position for merge in program.merges]
@@ -106,7 +118,7 @@ def _assign(program: Program) -> Any:
     return segment_of
 
 
-def _pull_forward(segment_of: Any) -> None:
+def _pull_forward(segment_of: dict[Operation, int]) -> None:
     """Moves an op to the segment of its earliest consumer.
 
     The gradient of a loop adds ops late in the trace that feed the earlier loop.
@@ -121,15 +133,15 @@ def _pull_forward(segment_of: Any) -> None:
                 pending.append(producer)
 
 
-def _inputs_of_trace(program: Program) -> Any:
+def _inputs_of_trace(program: Program) -> Tensors:
     inputs = [placeholder for placeholder, _ in program.arguments]
     inputs += [inner for _, inner in functions.captures(program.graph)]
     inputs += [inner for merge in program.merges for inner, _ in merge.results]
     return IdentityMap.of(inputs)
 
 
-def _used_in_other_segments(segment_of: Any, live: Any) -> Any:
-    used = IdentityMap()
+def _used_in_other_segments(segment_of: dict[Operation, int], live: set[Operation]) -> Tensors:
+    used: Tensors = IdentityMap()
     for op in live:
         for tensor in dependencies.inputs_of(op):
             if segment_of.get(tensor.op, segment_of[op]) != segment_of[op]:
@@ -138,10 +150,14 @@ def _used_in_other_segments(segment_of: Any, live: Any) -> Any:
 
 
 def _segment(
-    must: Any, body: Sequence[Operation], trace_inputs: Any, summed: Any, per_replica: Any
-) -> Any:
+    must: Sequence[Operation],
+    body: list[Operation],
+    trace_inputs: Tensors,
+    summed: Tensors,
+    per_replica: Tensors,
+) -> Segment:
     inside = set(body)
-    inputs = IdentityMap()
+    inputs: Tensors = IdentityMap()
     for op in body:
         for tensor in dependencies.inputs_of(op):
             if tensor in trace_inputs or tensor.op not in inside:
@@ -153,7 +169,7 @@ def _segment(
     return Segment(body, list(inputs), outputs, must_run, summed, per_replica)
 
 
-def replica_functions(program: Program, segment: Segment, shared: Any) -> Any:
+def replica_functions(program: Program, segment: Segment, shared: bool) -> list[Function]:
     """The function of a segment for each replica; one for all if it draws no random numbers.
 
     A random op keeps its state between the calls of a function, so each
@@ -170,13 +186,13 @@ def replica_functions(program: Program, segment: Segment, shared: Any) -> Any:
     return copies if len(copies) == count else copies * count
 
 
-def is_large(program: Program, segments: Sequence[Segment]) -> bool:
+def is_large(program: Program, segments: Sequence[Segment | None]) -> bool:
     """Whether a program has too many ops to be inlined."""
     ops = sum(len(segment.body) for segment in segments if segment)
     return ops * program.num_replicas > _INLINED_OPS
 
 
-def _copy(program: Program, segment: Segment, replica_id: int) -> Any:
+def _copy(program: Program, segment: Segment, replica_id: int) -> FuncGraph:
     """A FuncGraph with copies of the ops of `segment`, for one replica."""
     with program.outer.as_default():
         graph = functions.FuncGraph("replica_segment")
@@ -199,7 +215,7 @@ def _copy(program: Program, segment: Segment, replica_id: int) -> Any:
     return graph
 
 
-def _graph_def(program: Program, segment: Segment, replica_id: int, graph: Graph) -> Any:
+def _graph_def(program: Program, segment: Segment, replica_id: int, graph: Graph) -> GraphDef:
     """The nodes of `segment` for one replica, to be imported into `graph`."""
     graph_def = tf.compat.v1.GraphDef()
     graph_def.versions.CopyFrom(program.graph.graph_def_versions)

@@ -112,7 +112,7 @@ def update_once(
       (True, the result of the assignment), or (False, None) where the replicas' values may
       differ, or a merge is not possible.
     """
-    trace = function_graphs.current()
+    trace: Any = function_graphs.current()
     if trace is None or trace.uniformity is None or not trace.is_here():
         return False, None
     value = nests.map_structure(_as_tensor, value)

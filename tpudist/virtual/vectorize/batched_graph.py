@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -27,6 +27,10 @@ from tpudist.virtual.vectorize.values import (
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
     from tpudist.virtual.annotations import BatchedValue, Program, Sizes
+    from tpudist.virtual.trace.segments import Tensors
+
+    Inputs = Sequence[BatchedValue]
+    Outputs = list[BatchedValue]
 
 
 #: {class of batched values of lists and optionals: the ops with a rule for it}
@@ -63,35 +67,37 @@ class BatchedGraph:
         self.count = program.num_replicas
         self.place = graph.place
         self._sums_only = sums_only
-        self._batched = IdentityMap()
-        self._ops: dict[Any, Any] = {}
+        self._batched: IdentityMap[Tensor, BatchedValue] = IdentityMap()
+        self._ops: dict[Operation, list[Operation]] = {}
         self._variants: dict[Any, Any] = {}
         self._shared_attributes: dict[Any, Any] = {}
 
-    def add_input(self, tensor: Tensor, layout: Any) -> Any:
+    def add_input(self, tensor: Tensor, layout: BatchedValue) -> list[Tensor]:
         """Makes placeholders for `tensor` of the trace, in the layout of `layout`; returns them."""
         self._batched[tensor] = layout.placeholders(tensor)
         return self._batched[tensor].tensors()
 
-    def nested(self, sums_only: Any, graph: Graph | None = None) -> Any:
+    def nested(self, sums_only: Tensors, graph: Graph | None = None) -> BatchedGraph:
         """A `BatchedGraph` for a called function; its ops go to `graph`, by default this one's."""
         record = explanations.Record()
         return BatchedGraph(self._program, graph or self._graph, sums_only, record)
 
-    def add_function(self, function: Any, inputs: Any) -> None:
+    def add_function(
+        self, function: called_functions.Function, inputs: Iterable[BatchedValue]
+    ) -> None:
         """Adds the ops of a `called_functions.Function`, called on the batched `inputs`."""
         self._batched.update(zip(function.inputs, inputs))
         self.add(function.body, set())
 
-    def values_of(self, tensors: Sequence[Tensor]) -> BatchedValue:
+    def values_of(self, tensors: Sequence[Tensor]) -> list[BatchedValue]:
         """The batched values of `tensors` of the trace."""
         return [self._batched[tensor] for tensor in tensors]
 
-    def ops_of(self, op: Operation) -> Any:
+    def ops_of(self, op: Operation) -> list[Operation]:
         """The ops that stand for `op` of the trace, as control inputs of others."""
         return self._ops[op]
 
-    def output_value(self, tensor: Tensor, not_summed: Any) -> BatchedValue:
+    def output_value(self, tensor: Tensor, not_summed: Tensors) -> BatchedValue:
         """The batched output for `tensor`: a sum over the replicas, if not in `not_summed`."""
         batched = self._batched[tensor]
         if isinstance(batched, batched_values.Batch) and tensor not in not_summed:
@@ -123,11 +129,11 @@ class BatchedGraph:
         self._batched.update(zip(op.outputs, outputs))
         self._ops.setdefault(op, [tensor.op for value in outputs for tensor in value.sources()])
 
-    def _control_inputs(self, op: Operation) -> list[Any]:
+    def _control_inputs(self, op: Operation) -> list[Operation]:
         controls = [control for control in dependencies.controls_of(op) if control in self._ops]
         return [new_op for control in controls for new_op in self._ops_to_wait_for(control)]
 
-    def _ops_to_wait_for(self, op: Operation) -> Any:
+    def _ops_to_wait_for(self, op: Operation) -> list[Operation]:
         """The ops that stand for `op` of the trace as a control input.
 
         Of more than two copies it is one op that waits for them all: control edges from each
@@ -138,14 +144,14 @@ class BatchedGraph:
                 self._ops[op] = [tf.no_op()]
         return self._ops[op]
 
-    def _outputs_of(self, op: Operation) -> Any:
+    def _outputs_of(self, op: Operation) -> Outputs:
         """The batched outputs of `op`."""
         inputs = [self._batched[tensor] for tensor in dependencies.inputs_of(op)]
         outputs, reason = self._vectorized(op, inputs)
         self.record.note(op, reason if outputs is None else None)
         return self._once_per_replica(op, inputs) if outputs is None else outputs
 
-    def _vectorized(self, op: Operation, inputs: Any) -> tuple[Any, ...]:
+    def _vectorized(self, op: Operation, inputs: Inputs) -> tuple[Outputs | None, str | None]:
         """(batched outputs of `op`, None), or (None, the reason why it cannot be batched)."""
         if op.type in _SHAPES:
             outputs = _known_shapes(op, inputs, self.count)
@@ -164,7 +170,7 @@ class BatchedGraph:
         except Exception as error:  # noqa: BLE001
             return None, failure_reason(error)
 
-    def _batched_outputs(self, op: Operation, inputs: Any) -> Any:
+    def _batched_outputs(self, op: Operation, inputs: Inputs) -> Outputs | None:
         output_sums = [output in self._sums_only for output in op.outputs]
         if op.type in called_functions.CALLS:
             return self._inlined(op, inputs, output_sums)
@@ -174,7 +180,7 @@ class BatchedGraph:
             return flow.branches(self, op, inputs, output_sums)
         return self._by_rule(op, inputs)
 
-    def _inlined(self, op: Operation, inputs: Any, output_sums: Any) -> Any:
+    def _inlined(self, op: Operation, inputs: Inputs, output_sums: list[bool]) -> Outputs:
         """The batched outputs of a call, from the batched ops of its function."""
         function = called_functions.function(op)
         if function is None:
@@ -184,7 +190,7 @@ class BatchedGraph:
         self.record.add(inner.record)
         return inner.values_of(function.outputs)
 
-    def _by_rule(self, op: Operation, inputs: Any) -> Any:
+    def _by_rule(self, op: Operation, inputs: Inputs) -> Outputs | None:
         if any(isinstance(batched, rules.RAGGED_KINDS) for batched in inputs):
             node = rules.Node(op, inputs, self.count, op.outputs[0] in self._sums_only)
             outputs = rules.apply_ragged_rule(node)
@@ -201,7 +207,7 @@ class BatchedGraph:
             return None
         return rules.RULES[op.type](node)
 
-    def _uniform(self, op: Operation, inputs: Any) -> list[Any]:
+    def _uniform(self, op: Operation, inputs: Inputs) -> Outputs:
         """The outputs of `op`, done once, as all its inputs are uniform."""
         is_stateful = functions.is_stateful(op)
         constants = None if is_stateful else known_shapes.constant_outputs(op, inputs)
@@ -214,9 +220,9 @@ class BatchedGraph:
         self._ops[op] = [copy]
         return [batched_values.Uniform(self.count, output) for output in copy.outputs]
 
-    def _once_per_replica(self, op: Operation, values: Any) -> Any:
+    def _once_per_replica(self, op: Operation, values: Inputs) -> Outputs:
         """The outputs of one copy of `op` per replica; stateful copies run one after the other."""
-        copies: list[Any] = []
+        copies: list[Operation] = []
         for replica, inputs in enumerate(zip(*[batched.per_replica() for batched in values])):
             copies.append(self._copy(op, inputs, replica, copies[-1:]))
         if not values:
@@ -225,12 +231,14 @@ class BatchedGraph:
         self._ops[op] = copies
         return self._outputs_of_copies(op, copies, known_shapes.output_sizes(op, values))
 
-    def _copy(self, op: Operation, inputs: Any, replica: int, after: Any) -> Any:
+    def _copy(
+        self, op: Operation, inputs: Sequence[Tensor], replica: int, after: list[Operation]
+    ) -> Operation:
         """The copy of `op` for one replica; a random op gets that replica's seed."""
         with tf.control_dependencies(after if _keeps_order(op) else []):
             return functions.copy_op(op, inputs, self._replica_attributes(op, replica))
 
-    def _replica_attributes(self, op: Operation, replica: int) -> Any:
+    def _replica_attributes(self, op: Operation, replica: int) -> dict[str, Any]:
         """The attributes in which the copy of `op` for `replica` differs from `op`."""
         if op in self._program.numbers:
             return random_seeds.attribute(self._program.numbers[op][replica])
@@ -248,7 +256,9 @@ class BatchedGraph:
         self._variants[replica].call(node)
         return {name: value for name, value in node.attr.items() if value != attributes[name]}
 
-    def _outputs_of_copies(self, op: Operation, copies: Any, sizes: Sizes | None = None) -> Any:
+    def _outputs_of_copies(
+        self, op: Operation, copies: list[Operation], sizes: Sizes | None = None
+    ) -> Outputs:
         """The batched outputs of `op`, from those of its `copies`, one per replica."""
         columns = zip(*[copy.outputs for copy in copies])
         return [
@@ -260,9 +270,9 @@ class BatchedGraph:
 
     def _add_serialized(self, ops: Sequence[Operation]) -> None:
         copies: dict[Operation, list[Operation]] = {op: [] for op in ops}
-        last: list[Any] = []
+        last: list[Operation] = []
         for replica in range(self.count):
-            values = IdentityMap()
+            values: IdentityMap[Tensor, Tensor] = IdentityMap()
             for op in ops:
                 copy = self._copy_serialized(op, replica, values, copies, last)
                 copies[op].append(copy)
@@ -274,8 +284,13 @@ class BatchedGraph:
             self._batched.update(zip(op.outputs, self._outputs_of_copies(op, copies[op])))
 
     def _copy_serialized(
-        self, op: Operation, replica: int, values: Any, copies: Any, last: Any
-    ) -> Any:
+        self,
+        op: Operation,
+        replica: int,
+        values: IdentityMap[Tensor, Tensor],
+        copies: dict[Operation, list[Operation]],
+        last: list[Operation],
+    ) -> Operation:
         inputs = [
             values[tensor] if tensor in values else self._batched[tensor].per_replica()[replica]
             for tensor in dependencies.inputs_of(op)
@@ -298,7 +313,7 @@ def _keeps_order(op: Operation) -> bool:
     )
 
 
-def _effect_reason(op: Operation, inputs: Any) -> str:
+def _effect_reason(op: Operation, inputs: Inputs) -> str:
     """The reason, for the explanation, why an op with an effect is not batched."""
     if random_seeds.is_random(op):
         return "each replica draws its own numbers"
@@ -311,7 +326,7 @@ def _effect_reason(op: Operation, inputs: Any) -> str:
     return "it has an effect"
 
 
-def _rule_reason(op: Operation, inputs: Any) -> str:
+def _rule_reason(op: Operation, inputs: Inputs) -> str:
     """The reason, for the explanation, why an op without an effect is not batched."""
     if any(isinstance(batched, batched_values.PerReplicaTensors) for batched in inputs):
         if any(functions.is_resource(tensor) for tensor in op.inputs):
@@ -342,7 +357,7 @@ def failure_reason(error: Any) -> str:
     return "its batching rule failed with %s: %s" % (type(error).__name__, first_line)
 
 
-def _checked(op: Operation, outputs: Any) -> Any:
+def _checked(op: Operation, outputs: Outputs | None) -> Outputs | None:
     """Returns `outputs`, the batched outputs of `op`, after a check of their shapes.
 
     Raises:

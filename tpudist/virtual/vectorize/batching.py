@@ -11,7 +11,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -23,18 +23,24 @@ from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
 from tpudist.virtual.vectorize.values import batched_values, layouts, tensor_lists
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
-    from tpudist.virtual.annotations import Program, Segment
+    from tpudist.tfcompat.annotations import Function, Graph, Operation, Tensor
+    from tpudist.virtual.annotations import BatchedValue, Program, Segment
 
 
-#: A segment for all replicas: a function; its inputs, tensors of the trace; its outputs,
-#: [(tensor of the trace, batched value)]; the reads and assignments before and after it, an
-#: `own_variables.Around`. If the function would compute nothing, there is a list instead: for
-#: each output tensor the position of the input tensor that it is.
-BatchedSegment = collections.namedtuple("BatchedSegment", "function inputs outputs around")
+class BatchedSegment(NamedTuple):
+    """A segment for all replicas."""
+
+    #: If it would compute nothing, a list: for each output tensor the position of the input that
+    #: it is.
+    function: Function | list[int]
+    inputs: list[Tensor]  # of the trace
+    outputs: list[tuple[Tensor, BatchedValue]]  # of the trace
+    around: own_variables.Around
 
 
-def batch_segments(program: Program, segments: Any, known: Any) -> Any:
+def batch_segments(
+    program: Program, segments: Sequence[Segment | None], known: own_variables.Values
+) -> list[BatchedSegment | None] | None:
     """Batches the segments of a program.
 
     Args:
@@ -47,19 +53,24 @@ def batch_segments(program: Program, segments: Any, known: Any) -> Any:
       or if the program cannot be batched; the program's explanation then says why.
     """
     if program.num_replicas == 1:
-        return _refused(program, "there is one replica")
+        _refuse(program, "there is one replica")
+        return None
     if os.environ.get(machine.VECTORIZE) == "0":
-        return _refused(program, "%s=0" % machine.VECTORIZE)
+        _refuse(program, "%s=0" % machine.VECTORIZE)
+        return None
     values, batched_segments = IdentityMap(known), []
     for segment, merge in zip(segments, program.merges + [None]):
         try:
             batched = segment and _batch(program, segment, values)
         except batched_values.NotBatchable as error:
-            return _refused(program, str(error))
+            _refuse(program, str(error))
+            return None
         except Exception as error:  # noqa: BLE001
-            return _refused(program, batched_graph.failure_reason(error))
+            _refuse(program, batched_graph.failure_reason(error))
+            return None
         if segment is not None and batched is None:
-            return _refused(program, "it has a loop of TensorFlow 1")
+            _refuse(program, "it has a loop of TensorFlow 1")
+            return None
         batched_segments.append(batched)
         program.explanation.end_segment()
         values.update(batched.outputs if batched else ())
@@ -70,12 +81,14 @@ def batch_segments(program: Program, segments: Any, known: Any) -> Any:
     return batched_segments
 
 
-def _refused(program: Program, reason: str) -> None:
+def _refuse(program: Program, reason: str) -> None:
     """Notes why the program is not batched."""
     program.explanation.reason = reason
 
 
-def _batch(program: Program, segment: Segment, values: Any) -> Any:
+def _batch(
+    program: Program, segment: Segment, values: own_variables.Values
+) -> BatchedSegment | None:
     """The `BatchedSegment` of a segment; None if it has a loop of TensorFlow 1."""
     segment, around = own_variables.split_off(segment, values)
     body = dependencies.sorted_ops(segment.body)
@@ -111,7 +124,7 @@ def _batch(program: Program, segment: Segment, values: Any) -> Any:
     return BatchedSegment(function, segment.inputs, outputs, around)
 
 
-def _passed_positions(graph: Graph) -> list[Any] | None:
+def _passed_positions(graph: Graph) -> list[int] | None:
     """For each output the position of the input that it is; None if the graph computes."""
     if not all(op.type in ("Placeholder", "NoOp") for op in graph.get_operations()):
         return None

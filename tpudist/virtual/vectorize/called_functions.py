@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import collections
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tpudist.tfcompat import graphs, made_ops
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph, Operation
+    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
 
 
 LOOPS = ("While", "StatelessWhile")
@@ -21,43 +20,53 @@ CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 #: in each round would cost more than optimising a few ops once per replica.
 _INLINED_OPS = 256
 
-#: A function: its graph; its inputs, placeholders; the ops that its outputs need, in an order
-#: in which they can run; its outputs.
-Function = collections.namedtuple("Function", "graph inputs body outputs")
 
-#: The two functions of a loop: whether there is another round, and one round.
-Loop = collections.namedtuple("Loop", "condition body")
+class Function(NamedTuple):
+    """A function that an op calls."""
+
+    graph: Graph
+    inputs: list[Tensor]  # placeholders
+    body: list[Operation]  # what its outputs need, in an order in which they can run
+    outputs: list[Tensor]
 
 
-def function(op: Operation, attribute: str = "f") -> Any:
+class Loop(NamedTuple):
+    """The two functions of a loop."""
+
+    condition: Function  # whether there is another round
+    body: Function  # one round
+
+
+def function(op: Operation, attribute: str = "f") -> Function | None:
     """The `Function` in an attribute of `op`; None if it is not known, or compiled by XLA."""
     return _called(op, op.node_def.attr[attribute].func)
 
 
-def _called(op: Operation, name: Any) -> Any:
+def _called(op: Operation, name: Any) -> Function | None:
     if op.node_def.attr["_XlaMustCompile"].b:
         return None
     graph = graphs.called(op.graph, name.name)
     return None if graph is None else _read(graph)
 
 
-def loop(op: Operation) -> Any:
+def loop(op: Operation) -> Loop | None:
     """The `Loop` of a While op; None if one of its functions is not known."""
     condition, body = function(op, "cond"), function(op, "body")
     return None if condition is None or body is None else Loop(condition, body)
 
 
-def branches(op: Operation) -> Any:
+def branches(op: Operation) -> list[Function] | None:
     """The `Function` of each branch of an If or Case op; None if one is not known."""
     attributes = op.node_def.attr
     names = attributes["branches"].list.func or [
         attributes[name].func for name in ("then_branch", "else_branch")
     ]
     called = [_called(op, name) for name in names]
-    return None if None in called else called
+    known = [each for each in called if each is not None]
+    return known if len(known) == len(called) else None
 
 
-def _read(graph: Graph) -> Any:
+def _read(graph: Graph) -> Function | None:
     inputs = IdentityMap.of(graph.inputs)
     outputs = [dependencies.origin(tensor) for tensor in graph.outputs]
     live, pending = set(), [tensor.op for tensor in outputs if tensor not in inputs]
@@ -71,7 +80,7 @@ def _read(graph: Graph) -> Any:
     return None if body is None else Function(graph, list(graph.inputs), body, outputs)
 
 
-def not_inlined_attributes(op: Operation, count: int, place: Any) -> Any:
+def not_inlined_attributes(op: Operation, count: int, place: str | None) -> dict[str, Any] | None:
     """The attributes that keep TensorFlow from inlining the functions of copies of `op`.
 
     TensorFlow inlines the ops of a branch or loop, and optimises them once for each copy.

@@ -7,8 +7,7 @@ the graph gets one call per variable, however many replicas there are.
 
 from __future__ import annotations
 
-import collections
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -20,17 +19,24 @@ from tpudist.virtual.vectorize.values.layouts import from_replicas
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
-    from tpudist.virtual.annotations import Program, Segment
+    from tpudist.virtual.annotations import BatchedValue, Program, Segment
+
+    #: The batched value of each tensor of the trace.
+    Values = IdentityMap[Tensor, BatchedValue]
 
 
 #: Ops that assign a whole variable.
 _ASSIGNS = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp")
 
-#: The reads of the trace that are done before a segment, and the assignments after it.
-Around = collections.namedtuple("Around", "reads assignments")
+
+class Around(NamedTuple):
+    """Ops of the trace that are done around a segment."""
+
+    reads: list[Operation]  # before it
+    assignments: list[Operation]  # after it
 
 
-def split_off(segment: Segment, values: Any) -> tuple[Any, ...]:
+def split_off(segment: Segment, values: Values) -> tuple[Segment, Around]:
     """Splits the reads and assignments that can be done around a segment off from it.
 
     They are the ops of a variable if each of them is a read that waits for no op of the segment,
@@ -44,7 +50,8 @@ def split_off(segment: Segment, values: Any) -> tuple[Any, ...]:
       The segment without these ops, and the ops, an `Around`.
     """
     around = Around([], [])
-    users = IdentityMap((tensor, []) for tensor in segment.inputs if _is_own(values, tensor))
+    own = [tensor for tensor in segment.inputs if _is_own(values, tensor)]
+    users: IdentityMap[Tensor, list[Operation]] = IdentityMap((tensor, []) for tensor in own)
     if not users:
         return segment, around
     body = set(segment.body)
@@ -61,7 +68,7 @@ def split_off(segment: Segment, values: Any) -> tuple[Any, ...]:
     return segments.without(segment, *around), around
 
 
-def _is_own(values: Any, tensor: Tensor) -> bool:
+def _is_own(values: Values, tensor: Tensor) -> bool:
     """Whether `tensor` is the handle of a variable of static shape with a copy per replica."""
     is_own = isinstance(values[tensor], batched_values.PerReplicaTensors)
     if not functions.is_resource(tensor) or not is_own:
@@ -70,12 +77,12 @@ def _is_own(values: Any, tensor: Tensor) -> bool:
     return shape is not None and shape.is_fully_defined()
 
 
-def _is_first(op: Operation, body: Any) -> bool:
+def _is_first(op: Operation, body: set[Operation]) -> bool:
     """Whether `op` is a read that waits for no op of the segment."""
     return op.type == "ReadVariableOp" and body.isdisjoint(dependencies.needs(op))
 
 
-def note(around: Any, program: Program, values: Any) -> None:
+def note(around: Around, program: Program, values: Values) -> None:
     """Explains the ops of `around`, and adds the layouts of their outputs to `values`."""
     for op in around.reads + around.assignments:
         program.explanation.segment.note(op, "each replica has its own variable")
@@ -85,7 +92,9 @@ def note(around: Any, program: Program, values: Any) -> None:
             values[tensor] = batched_values.Batch(program.num_replicas, shape)
 
 
-def read_or_assign(ops: Sequence[Operation], place: Any, values: Any, cache: Any) -> Any:
+def read_or_assign(
+    ops: Sequence[Operation], place: str, values: Values, cache: dict[Any, _Function]
+) -> list[Operation]:
     """Adds reads or assignments for all replicas.
 
     Args:
@@ -97,7 +106,7 @@ def read_or_assign(ops: Sequence[Operation], place: Any, values: Any, cache: Any
     Returns:
       The ops of the calls.
     """
-    done = []
+    done: list[Operation] = []
     for op in ops:
         inputs = [values[tensor] for tensor in dependencies.inputs_of(op)]
         key = _key(op, inputs)
@@ -141,7 +150,7 @@ class _Function:
         self._function = functions.make(graph, noinline=True)
         self._output_tensors, self._outputs = list(graph.outputs), outputs
 
-    def call(self, values: Any) -> Any:
+    def call(self, values: Sequence[BatchedValue]) -> list[BatchedValue]:
         """Calls the function on batched `values`; returns the batched outputs."""
         with functions.unoptimised():
             outputs = functions.call(self._function, _tensors(values), self._output_tensors)
@@ -149,7 +158,9 @@ class _Function:
         return [layout.with_tensors(outputs) for layout in self._outputs]
 
 
-def _add_ops(op: Operation, inputs: Any) -> Any:
+def _add_ops(
+    op: Operation, inputs: Sequence[BatchedValue]
+) -> tuple[list[BatchedValue], list[Operation]]:
     """Adds `op` for all replicas; returns its batched outputs, and the new ops."""
     copies = [
         functions.copy_op(op, own_inputs)
@@ -159,5 +170,5 @@ def _add_ops(op: Operation, inputs: Any) -> Any:
     return [from_replicas(tensors, tensor) for tensors, tensor in zip(columns, op.outputs)], copies
 
 
-def _tensors(values: Any) -> list[Any]:
+def _tensors(values: Iterable[BatchedValue]) -> list[Tensor]:
     return [tensor for value in values for tensor in value.tensors()]

@@ -11,9 +11,10 @@ from tpudist.virtual.vectorize import called_functions, rules
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
     from tpudist.virtual.annotations import Loop, Segment
+    from tpudist.virtual.trace.segments import Tensors
 
 
-def in_segment(segment: Segment, body: Sequence[Operation]) -> Any:
+def in_segment(segment: Segment, body: Sequence[Operation]) -> Tensors:
     """The tensors of a segment of which only the sum over the replicas is needed.
 
     Args:
@@ -23,7 +24,7 @@ def in_segment(segment: Segment, body: Sequence[Operation]) -> Any:
     return _find_sums(body, segment.summed, segment.per_replica)
 
 
-def in_function(function: Any, output_sums: Any) -> Any:
+def in_function(function: called_functions.Function, output_sums: Sequence[bool]) -> Tensors:
     """The tensors of a function of which only the sum over the replicas is needed.
 
     Args:
@@ -45,7 +46,7 @@ def in_function(function: Any, output_sums: Any) -> Any:
     return sums_only
 
 
-def of_loop(loop: Loop, output_sums: Any) -> Any:
+def of_loop(loop: Loop, output_sums: Sequence[bool]) -> list[bool]:
     """For each variable of a loop, whether only its sum over the replicas is needed.
 
     Args:
@@ -67,18 +68,18 @@ def of_loop(loop: Loop, output_sums: Any) -> Any:
         variables = still
 
 
-def _consumers(body: Sequence[Operation]) -> Any:
-    consumers = IdentityMap()
+def _consumers(body: Sequence[Operation]) -> IdentityMap[Tensor, list[Operation]]:
+    consumers: IdentityMap[Tensor, list[Operation]] = IdentityMap()
     for op in body:
         for tensor in dependencies.inputs_of(op):
             consumers.setdefault(tensor, []).append(op)
     return consumers
 
 
-def _find_sums(body: Sequence[Operation], summed_outputs: Any, not_summed: Any) -> Any:
+def _find_sums(body: Sequence[Operation], summed_outputs: Tensors, not_summed: Tensors) -> Tensors:
     """The tensors of `body` needed only as a sum: a map of each to itself."""
     consumers = _consumers(body)
-    sums_only = IdentityMap()
+    sums_only: Tensors = IdentityMap()
     calls: dict[Operation, Any] = {}
     for op in reversed(body):
         for tensor in op.outputs:
@@ -111,7 +112,7 @@ def _takes_sum(op: Operation, tensor: Tensor, sums_only: Any, calls: Any) -> boo
     )
 
 
-def _input_flags(op: Operation, output_sums: Any) -> Any:
+def _input_flags(op: Operation, output_sums: Sequence[bool]) -> list[bool]:
     """For each input of a loop or call, whether only its sum is needed."""
     if op.type in called_functions.LOOPS:
         loop = called_functions.loop(op)

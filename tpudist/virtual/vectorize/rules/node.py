@@ -150,22 +150,22 @@ class Node:
         """Adds a copy of the op with these input tensors; returns its output tensors."""
         return functions.copy_op(self.op, inputs).outputs
 
-    def on_rows(self, *inputs: Any) -> list[Any]:
+    def on_rows(self, *inputs: Any) -> list[BatchedValue]:
         """Adds the op on rows; returns its batched outputs."""
         return [
             batched_values.Batch(self.count, self.shape(i), rows=output)
             for i, output in enumerate(self.add_op(*inputs))
         ]
 
-    def on_stacked(self, *inputs: Any) -> Any:
+    def on_stacked(self, *inputs: Any) -> list[BatchedValue]:
         """Adds the op on stacked values; returns its batched outputs, of which there is one."""
         return self.from_stacked(self.add_op(*inputs)[0])
 
-    def on_form(self, form: Any, *inputs: Any) -> list[Any]:
+    def on_form(self, form: str, *inputs: Any) -> list[BatchedValue]:
         """Adds the op on values in `form`, "rows" or "stacked"; returns its batched outputs."""
         (output,) = self.add_op(*inputs)
         return [batched_values.Batch(self.count, self.shape(), **{form: output})]
 
-    def from_stacked(self, tensor: Tensor) -> BatchedValue:
+    def from_stacked(self, tensor: Tensor) -> list[BatchedValue]:
         """The batched outputs of an op with one output, the stacked `tensor`."""
         return [batched_values.Batch(self.count, self.shape(), stacked=tensor)]

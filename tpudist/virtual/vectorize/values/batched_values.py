@@ -69,6 +69,14 @@ class BatchedValue:
         """The tensors from which every form of it is computed."""
         return self.tensors()
 
+    def per_replica(self) -> Sequence[Tensor]:
+        """One tensor per replica.
+
+        Raises:
+          NotBatchable: only the sum over the replicas is known.
+        """
+        raise NotBatchable("only the sum over the replicas is known")
+
     def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
         """A batched value of the same layout that consists of `tensors`."""
         other = copy.copy(self)
