@@ -5,6 +5,7 @@ from typing import Any, Callable, Mapping, Sequence, TypeAlias
 from tpudist.virtual.replicas.merge import Merge as Merge
 from tpudist.virtual.replicas.program import Program as Program
 from tpudist.virtual.trace.segments import Segment as Segment
+from tpudist.virtual.vectorize.batching import BatchedSegment as BatchedSegment
 from tpudist.virtual.vectorize.called_functions import Loop as Loop
 from tpudist.virtual.vectorize.rules.node import Node
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue as BatchedValue

@@ -16,8 +16,7 @@ from tpudist.virtual.variables import storage, stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor, Variable
-    from tpudist.virtual.annotations import Merge, Program, Segment
-    from tpudist.virtual.vectorize.batching import BatchedSegment
+    from tpudist.virtual.annotations import BatchedSegment, Merge, Program, Segment
 
 
 def build_calls(program: Program, results: Any) -> Any:
