@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.examples import running
 from tests.helpers import cores
 from tpudist import estimator
 from tpudist.contrib.distribute import TPUStrategy
@@ -148,6 +149,18 @@ def test_counts_and_ratios_of_counts(tmp_path):
 
 def test_training_on_one_device_and_evaluation_on_replicas(tmp_path):
     compare(tmp_path, "2.2", "eval", ["recall", "mean"])
+
+
+@pytest.mark.slow
+def test_an_assignment_as_a_metric_in_training_on_devices_is_explained(tmp_path):
+    program = (
+        "import pathlib; from tests.estimator.test_metrics import *;"
+        "strategy = TPUStrategy(TPUClusterResolver('cpus:2'));"
+        "evaluated(pathlib.Path(%r), BATCH, ['mean_iou'], train_distribute=strategy)"
+    )
+    done = running.python("-c", program % str(tmp_path), cwd=running.ROOT)
+    assert "ArgumentError" in done.stderr
+    assert "make eval_metric_ops where mode is" in done.stderr
 
 
 @pytest.mark.slow

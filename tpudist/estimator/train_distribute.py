@@ -130,7 +130,12 @@ class Estimator(_Estimator):
 
         @functools.wraps(self._model_fn)
         def model_fn(features: Nest, labels: Nest) -> EstimatorSpec:
-            return call_model_fn(features, labels, mode, config)
+            try:
+                return call_model_fn(features, labels, mode, config)
+            except ValueError as error:
+                if mode == "train" and "must be from the default graph" in str(error):
+                    raise _refused_metric(error) from error
+                raise
 
         build_spec = _train_spec if mode == "train" else _eval_spec
         with strategy.scope(), _dividing_mean_loss(strategy):
@@ -145,6 +150,19 @@ def _dividing_mean_loss(strategy: Strategy) -> Iterator[Any]:
         return
     with strategy._scale_loss_for_estimator_enabled():
         yield
+
+
+def _refused_metric(error: ValueError) -> ArgumentError:
+    """The error of a metric whose update is an assignment, in the steps of training on devices.
+
+    There the variable is TensorFlow's own, which says that it is of the graph around the steps.
+    """
+    return ArgumentError(
+        "EstimatorSpec in training: %s" % str(error).strip().splitlines()[0],
+        "the training steps are a function of their own on devices (cpus:N), and a metric that "
+        "returns its assignment (true_positives, mean_iou, ...) is refused there by Estimator",
+        "make eval_metric_ops where mode is tf.estimator.ModeKeys.EVAL; or train on virtual:N",
+    )
 
 
 def _require_dataset(value: Any) -> Dataset:
