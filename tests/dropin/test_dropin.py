@@ -225,6 +225,18 @@ def test_no_advice_is_what_the_program_does_already(era, name):
         assert "from tpudist." not in advice, key
 
 
+@pytest.mark.skipif(keras_packages.is_keras_3(), reason="an era's Keras is Keras 2")
+@pytest.mark.parametrize("name", [key for key in surfaces.GONE if key.startswith("keras.")])
+@pytest.mark.parametrize("era", ["contrib", "v2_0"])
+def test_a_name_that_keras_2_has_lost_is_there_or_says_what_to_type(era, name):
+    owner, _, last = name.rpartition(".")
+    try:
+        value = functools.reduce(getattr, owner.split("."), drop_in(era))
+        assert getattr(value, last) is not None
+    except errors.EraNameError as error:
+        assert error.instead
+
+
 @second_generation
 def test_contrib_in_a_later_era_names_the_drop_in_that_has_it():
     with pytest.raises(errors.EraNameError, match="from tpudist.contrib import"):
