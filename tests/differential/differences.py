@@ -69,6 +69,17 @@ TABLE = [
         versions.DEVICE_MAP,
     ),
     Difference(
+        "a zero of Python's",
+        "From 2.13 on MirroredStrategy reads the shape of a Python number that is 0 when it is "
+        "assigned to a variable that sums, and stops at its own mistake. Before, as here, the sum "
+        "of zeros is zero; other numbers are refused on either.",
+        ("AttributeError", "object has no attribute 'shape'"),
+        ANY,
+        "function",
+        _program("SUM", ("run", [("assign", 0, "assign", "python", 0, False)], "plain")),
+        versions.GRAPHS_ADD_FUNCTIONS,
+    ),
+    Difference(
         "mean of known sizes",
         "Up to 2.1 MirroredStrategy cannot reduce by MEAN along an axis of "
         "which the graph knows the size: it takes the number of examples for "
