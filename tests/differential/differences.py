@@ -69,15 +69,15 @@ TABLE = [
         versions.DEVICE_MAP,
     ),
     Difference(
-        "a zero of Python's",
-        "From 2.13 on MirroredStrategy reads the shape of a Python number that is 0 when it is "
-        "assigned to a variable that sums, and stops at its own mistake. Before, as here, the sum "
-        "of zeros is zero; other numbers are refused on either.",
-        ("AttributeError", "object has no attribute 'shape'"),
+        "zero as a Python number",
+        "From 2.13 on MirroredStrategy takes a zero that is assigned to a variable with "
+        "aggregation SUM for an array, and fails as a Python number has no shape. Before 2.13, "
+        "and on the virtual TPU, the sum of the replicas' zeros is zero.",
+        ("AttributeError", "'int' object has no attribute 'shape'"),
         ANY,
         "function",
         _program("SUM", ("run", [("assign", 0, "assign", "python", 0, False)], "plain")),
-        versions.GRAPHS_ADD_FUNCTIONS,
+        versions.GRAPHS_ADD_FUNCTIONS,  # a flag of the same releases: 2.13 and newer
     ),
     Difference(
         "mean of known sizes",

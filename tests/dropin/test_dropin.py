@@ -7,6 +7,7 @@ import sys
 import types
 
 import pytest
+import tensorflow as tf
 
 from tests.dropin.harness import drop_in
 from tests.helpers.generations import first_generation, second_generation
@@ -225,16 +226,35 @@ def test_no_advice_is_what_the_program_does_already(era, name):
         assert "from tpudist." not in advice, key
 
 
-@pytest.mark.skipif(keras_packages.is_keras_3(), reason="an era's Keras is Keras 2")
-@pytest.mark.parametrize("name", [key for key in surfaces.GONE if key.startswith("keras.")])
+@second_generation
 @pytest.mark.parametrize("era", ["contrib", "v2_0"])
-def test_a_name_that_keras_2_has_lost_is_there_or_says_what_to_type(era, name):
-    owner, _, last = name.rpartition(".")
-    try:
-        value = functools.reduce(getattr, owner.split("."), drop_in(era))
-        assert getattr(value, last) is not None
-    except errors.EraNameError as error:
-        assert error.instead
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("experimental.PeepholeLSTMCell", "for tf.keras.layers.RNN"),
+        ("experimental.export_saved_model", "tf.saved_model.save"),
+        ("experimental.load_from_saved_model", "tf.keras.models.load_model"),
+        ("experimental.terminate_keras_multiprocessing_pools", "nothing"),
+        ("utils.HDF5Matrix", "h5py"),
+        ("utils.multi_gpu_model", "tf.distribute.MirroredStrategy"),
+        ("wrappers.scikit_learn.KerasClassifier", "scikeras"),
+    ],
+)
+def test_a_name_that_keras_lost_says_what_to_type(era, name, instead):
+    """A release that still has it gives it."""
+    installed = tf.compat.v1.keras if era == "contrib" else tf.keras
+    if not keras_packages.is_keras_3() and _below(installed, name) is not None:
+        assert _below(drop_in(era).keras, name) is not None
+        return
+    with pytest.raises(errors.EraNameError) as caught:
+        functools.reduce(getattr, name.split("."), drop_in(era).keras)
+    assert instead in caught.value.instead
+
+
+def _below(module, name):
+    for part in name.split("."):
+        module = getattr(module, part, None)
+    return module
 
 
 @second_generation

@@ -1,16 +1,17 @@
-"""``tf.keras.mixed_precision.experimental``, by which programs of 2.1 to 2.3 choose bfloat16."""
+"""``tf.keras.mixed_precision.experimental``, by which programs of 1.15 to 2.3 choose bfloat16."""
 
 import pytest
 
+from tests.dropin.harness import drop_in
 from tests.helpers.generations import second_generation
 from tpudist.tfcompat import keras_packages
 
 
 @second_generation
 @pytest.mark.skipif(keras_packages.is_keras_3(), reason="the eras' Keras is not here")
-def test_bfloat16_is_chosen_by_a_policy_of_2_1():
-    from tpudist.v2_2 import tensorflow as tf
-
+@pytest.mark.parametrize("era", ["contrib", "v2_2"])
+def test_bfloat16_is_chosen_by_a_policy_of_2_1(era):
+    tf = drop_in(era)
     precision = tf.keras.mixed_precision.experimental
     before = precision.global_policy()
     precision.set_policy(precision.Policy("mixed_bfloat16", loss_scale=None))

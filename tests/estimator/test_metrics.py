@@ -160,7 +160,7 @@ def test_an_assignment_as_a_metric_in_training_on_devices_is_explained(tmp_path)
     )
     done = running.python("-c", program % str(tmp_path), cwd=running.ROOT)
     assert "ArgumentError" in done.stderr
-    assert "make eval_metric_ops where mode is" in done.stderr
+    assert "make eval_metric_ops only where mode is" in done.stderr
 
 
 @pytest.mark.slow

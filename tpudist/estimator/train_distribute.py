@@ -133,8 +133,10 @@ class Estimator(_Estimator):
             try:
                 return call_model_fn(features, labels, mode, config)
             except ValueError as error:
-                if mode == "train" and "must be from the default graph" in str(error):
-                    raise _refused_metric(error) from error
+                said = str(error)
+                of_metric = said.startswith("eval_metric_ops with") and "default graph" in said
+                if mode == "train" and of_metric:
+                    raise _refused_metric(said) from error
                 raise
 
         build_spec = _train_spec if mode == "train" else _eval_spec
@@ -152,16 +154,18 @@ def _dividing_mean_loss(strategy: Strategy) -> Iterator[Any]:
         yield
 
 
-def _refused_metric(error: ValueError) -> ArgumentError:
-    """The error of a metric whose update is an assignment, in the steps of training on devices.
+def _refused_metric(said: str) -> ArgumentError:
+    """Explains why Estimator refuses a metric in training, which it checks and never runs.
 
-    There the variable is TensorFlow's own, which says that it is of the graph around the steps.
+    On devices (``cpus:N``) a metric whose update is an assignment is such a one: the steps are
+    traced in a graph of their own, and the assigned variable belongs to the graph around it.
     """
     return ArgumentError(
-        "EstimatorSpec in training: %s" % str(error).strip().splitlines()[0],
-        "the training steps are a function of their own on devices (cpus:N), and a metric that "
-        "returns its assignment (true_positives, mean_iou, ...) is refused there by Estimator",
-        "make eval_metric_ops where mode is tf.estimator.ModeKeys.EVAL; or train on virtual:N",
+        "EstimatorSpec in training: %s" % said.strip().splitlines()[0],
+        "the training steps are traced in a graph of their own, and that metric is of another: on "
+        "devices (cpus:N) each is whose update is an assignment (true_positives, mean_iou, ...)",
+        "make eval_metric_ops only where mode is tf.estimator.ModeKeys.EVAL; training never runs "
+        "them",
     )
 
 

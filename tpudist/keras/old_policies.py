@@ -1,4 +1,4 @@
-"""``tf.keras.mixed_precision.experimental`` of TensorFlow 2.1 to 2.3, on newer Keras 2."""
+"""``tf.keras.mixed_precision.experimental`` of TensorFlow 1.15 to 2.3, on newer Keras 2."""
 
 from __future__ import annotations
 

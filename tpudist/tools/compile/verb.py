@@ -65,7 +65,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
 
 def add_to_run(verb: argparse.ArgumentParser) -> None:
     """Adds the options of ``tpudist run --compile``."""
-    verb.usage = (verb.usage or "").replace(" script.py|", " [--compile SLICE] script.py|")
     verb.add_argument(
         "--compile",
         metavar="SLICE",
