@@ -1,9 +1,10 @@
 """Random programs of all kinds on the virtual TPU and on MirroredStrategy.
 
-    python -m tests.differential --programs 300 [--seed S] [--release 1.15,2.15]
+    python -m tests.differential --programs 300 [--seed S] [--shares 1,3] [--release 1.15,2.15]
 
 divides the programs among `SHARES`, runs each in a process, as many at a time as there are
 CPUs, and exits with 1 and the smallest program that it found on which the two differ. With
+``--shares`` only these run (the first is 1), so that a long run can be done in pieces. With
 releases, each runs all of them, in the environment that ``tpudist matrix`` makes.
 """
 
@@ -38,14 +39,17 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--seed", type=int, help="default: drawn, and printed")
+    every = ",".join(str(number + 1) for number in range(len(SHARES)))
+    parser.add_argument("--shares", default=every, help="of %s; default: all" % every)
     parser.add_argument("--release", help="releases of TensorFlow, with commas between them")
     args = parser.parse_args(argv)
     seed = random.randrange(10**6) if args.seed is None else args.seed
     print("%d programs, seed %d" % (args.programs, seed), flush=True)
     if args.release:
-        return _on_releases(args.release, args.programs, seed)
+        return _on_releases(args, seed)
+    shares = [SHARES[int(number) - 1] for number in args.shares.split(",")]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        codes = list(pool.map(lambda share: _run(share, args.programs, seed), SHARES))
+        codes = list(pool.map(lambda share: _run(share, args.programs, seed), shares))
     return int(any(codes))  # a process that a signal ended has a code below 0
 
 
@@ -60,10 +64,10 @@ def _run(share, programs, seed):
     return done.returncode
 
 
-def _on_releases(releases, programs, seed):
-    command = ["--", "python", "-m", "tests.differential"]
-    command += ["--programs", str(programs), "--seed", str(seed)]
-    matrix = [sys.executable, "-m", "tpudist", "matrix", "--releases", releases]
+def _on_releases(args, seed):
+    command = ["--", "python", "-m", "tests.differential", "--shares", args.shares]
+    command += ["--programs", str(args.programs), "--seed", str(seed)]
+    matrix = [sys.executable, "-m", "tpudist", "matrix", "--releases", args.release]
     return subprocess.call(matrix + ["--project", ".[test]"] + command)
 
 

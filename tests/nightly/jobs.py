@@ -40,6 +40,7 @@ def jobs(parts, seed):
     surfaces = pytest + ["-m", "not slow", "tests/conformance", "tests/contrib"]
     unvectorized = surfaces + ["tests/differential"]
     differential = ["python", "-m", "tests.differential", "--seed", str(seed), "--programs"]
+    thirds = ["1,3", "2,4,5,8", "6,7,9,10"]  # of the shares: a piece takes less than an hour
     every = [
         Job("releases", pytest + ["-m", "not slow"] + SURFACES, list(table.read()), {}),
         Job("unvectorized", unvectorized, [NEWEST] + list(table.read()), {machine.VECTORIZE: "0"}),
@@ -49,7 +50,7 @@ def jobs(parts, seed):
         Job("rules", pytest + ["-m", "slow and not proof"] + SURFACES, _SLOW_TOO, {}),
         Job("rules", pytest + layers, [NEWEST], {"TF_ENABLE_ONEDNN_OPTS": "1"}),
         Job("proofs", pytest + ["-m", "proof"], [NEWEST], {}),
-        Job("random", differential + ["10000"], [NEWEST], {}),
+        *(Job("random", [*differential, "10000", "--shares", of], [NEWEST], {}) for of in thirds),
         Job("random", differential + ["2000"], ["1.15", "2.2"], {}),
         Job("random", differential + ["1000"], ["2.8", "2.15"], {}),
         Job("mutation", ["python", "-m", "tests.mutation"], [NEWEST], {}),
