@@ -15,7 +15,7 @@ ROWS = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
 
 
 @covers("reduce")
-@pytest.mark.parametrize("axis", [None, 0])
+@pytest.mark.parametrize("axis", [None, 0, -1])
 @pytest.mark.parametrize(
     ("operation", "numpy_operation"), [(SUM, np.sum), (MEAN, np.mean)], ids=["SUM", "MEAN"]
 )
@@ -69,6 +69,20 @@ def test_an_uneven_last_batch_counts_its_examples(surface, mode, strategy, opera
         return strategy.reduce(operation, value, axis=0)
 
     assert mode.evaluate(build) == expected
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
+@pytest.mark.parametrize(
+    ("operation", "numpy_operation"), [(SUM, np.sum), (MEAN, np.mean)], ids=["SUM", "MEAN"]
+)
+def test_an_axis_from_either_end(surface, mode, strategy, operation, numpy_operation, axis):
+    rows = np.arange(24.0).reshape(4, 1, 2, 3)
+
+    def build():
+        return strategy.reduce(operation, per_replica(surface, strategy, rows), axis=axis)
+
+    expected = numpy_operation(rows, axis=(0, axis % 3 + 1))
+    np.testing.assert_allclose(mode.evaluate(build), expected)
 
 
 def test_a_nest_is_reduced_leaf_by_leaf(surface, mode, strategy):

@@ -141,6 +141,28 @@ def test_merge_call_runs_once_in_cross_replica_context(surface, mode, strategy):
     assert list(found) == [6.0] * 4
 
 
+def test_merge_functions_take_values_apart(surface, mode, strategy):
+    """What a merge function gets is a tuple of tensors for TensorFlow's functions, too."""
+    taken = {
+        "experimental_local_results": lambda current, value: current.experimental_local_results(
+            value
+        ),
+        "unwrap": lambda current, value: current.unwrap(value),
+        "values": lambda current, value: value.values,
+    }
+
+    def fn():
+        def merge(current, value):
+            apart = [take(current, value) for take in taken.values()]
+            assert [type(parts) for parts in apart] == [tuple] * len(apart)
+            return [tf.reduce_max(tf.stack(parts)) for parts in apart] + [tf.add_n(apart[0])]
+
+        return tf.stack(tf.distribute.get_replica_context().merge_call(merge, args=(number(),)))
+
+    found = mode.evaluate(lambda: surface.results(strategy, fn))
+    assert [list(each) for each in found] == [[3.0, 3.0, 3.0, 6.0]] * 4
+
+
 def test_the_environment_overrides_a_name(surface, monkeypatch):
     monkeypatch.setenv("TPUDIST_TPU", "virtual:2")
     assert surface.strategy("grpc://10.0.0.2:8470").num_replicas_in_sync == 2

@@ -141,6 +141,24 @@ def every(structure):
     return nests.map_structure(lambda leaf: None if leaf is None else (leaf,) * 4, structure)
 
 
+@pytest.mark.parametrize("shape", ["tensor", "list"])
+@pytest.mark.parametrize("indices", ["tensor", "list"])
+def test_all_reduce_of_slices(surface, mode, strategy, indices, shape):
+    """Parts of IndexedSlices that are lists are those of each replica."""
+    if cores.KIND and indices == "list":
+        pytest.skip("TensorFlow's cross-device ops take slices of tensors")
+    as_part = {"tensor": tf.constant, "list": list}
+
+    def fn():
+        slices = tf.IndexedSlices(
+            tf.reshape(number() + 1.0, [1, 1]), as_part[indices]([2]), as_part[shape]([3, 1])
+        )
+        return tf.reshape(tf.convert_to_tensor(replica().all_reduce(SUM, slices)), [-1])
+
+    found = mode.evaluate(lambda: surface.results(strategy, fn))
+    assert [list(each) for each in found] == [[0.0, 0.0, 10.0]] * 4
+
+
 @structures
 def test_arguments_of_an_update(mode, strategy, name):
     with strategy.scope():

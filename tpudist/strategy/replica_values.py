@@ -89,7 +89,7 @@ def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
     """
     taken_apart = getattr(strategy, "_nests_taken_apart", "lists")
     if distributed.is_distributed(value):
-        return getattr(base_classes.native(strategy), distributed.LOCAL_RESULTS)(value)
+        return tuple(getattr(base_classes.native(strategy), distributed.LOCAL_RESULTS)(value))
     if taken_apart == "lists" and is_list_of_replicas(strategy, value):
         return tuple(value) if all(map(distributed.is_tensor_like, value)) else (value,)
     if taken_apart == "all" and nests.is_nested(value):

@@ -51,6 +51,11 @@ class PerReplica(values_by_device.PerReplica):
         super().__init__(*arguments[:-1], ())
         self._values = arguments[-1]
 
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The parts, as the tuple that TensorFlow's classes have."""
+        return tuple(self._values)
+
 
 def per_replica(extended: Any, parts: Parts) -> Any:
     """A per-replica value of `parts`; made at once in 1.13, which finds them in a dictionary."""

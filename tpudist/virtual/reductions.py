@@ -39,7 +39,7 @@ def combine(
       CollectiveError: the replicas' shapes or dtypes differ.
     """
     tensors = [
-        t if distributed.is_tensor_like(t) else distributed.as_tensor(t, destinations)
+        of_tensors(t) if distributed.is_tensor_like(t) else distributed.as_tensor(t, destinations)
         for t in tensors
     ]
     _check(tensors, leaf)
@@ -82,10 +82,15 @@ def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hos
     [total] = add_hosts([_add_chain([tf.reduce_sum(t, axis=axis) for t in tensors])])
     if reduce_op != tf.distribute.ReduceOp.MEAN:
         return total
-    axes = tf.reshape(axis, [-1])
-    counts = [tf.reduce_prod(tf.gather(tf.shape(t, out_type=tf.int64), axes)) for t in tensors]
+    counts = [_size_along(tensor, axis) for tensor in tensors]
     [count] = add_hosts([_add_chain(counts)])
     return total / tf.cast(count, total.dtype)
+
+
+def _size_along(tensor: Tensor, axis: Any) -> Tensor:
+    """The number of examples of a tensor whose dimensions `axis`, from either end, are reduced."""
+    axes = tf.math.floormod(tf.reshape(axis, [-1]), tf.rank(tensor))
+    return tf.reduce_prod(tf.gather(tf.shape(tensor, out_type=tf.int64), axes))
 
 
 def _is_one_batch(tensors: Sequence[Tensor], axis: Any) -> bool:

@@ -95,7 +95,9 @@ class Merge(function_graphs.Trace):
             return leaf
         if keeps_merged and self.program.is_merged(leaf):
             return self._input(leaf, 0)
-        inside = self._inside(reductions.of_tensors(leaf))
+        with self.program.graph.as_default():
+            leaf = reductions.of_tensors(leaf)
+        inside = self._inside(leaf)
         flat = distributed.flatten(inside)
         is_uniform = self.program.uniformity.holds(inside)
 
