@@ -1,7 +1,8 @@
-"""Types that annotations name. Checkers read it; at run time there is no such module.
+"""Types that users meet. Checkers read it; at run time there is no such module.
 
-No stubs describe ``tf.distribute``: what is ``Any`` here has its name all the same, so
-that a reader sees what is meant, and a strict checker no type that is unknown.
+TensorFlow's objects are TensorFlow's classes here, for a checker of the user's that knows them;
+inside the package they are the protocols of `tpudist.tfcompat.annotations`. No stubs describe
+``tf.distribute``: what is ``Any`` has its name all the same, so that a reader sees what is meant.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,13 +13,16 @@ import tensorflow as tf
 
 from tpudist.system.cluster import TPUClusterResolver
 from tpudist.system.placement import DeviceAssignment
-from tpudist.tfcompat.annotations import Extended as Extended
-from tpudist.tfcompat.annotations import Graph as Graph
-from tpudist.tfcompat.annotations import Nest as Nest
-from tpudist.tfcompat.annotations import Operation as Operation
-from tpudist.tfcompat.annotations import Strategy as Strategy
-from tpudist.tfcompat.annotations import Tensor as Tensor
-from tpudist.tfcompat.annotations import Variable as Variable
+
+#: A tensor, symbolic or eager, a variable, an op, and a graph of ops.
+Tensor: TypeAlias = tf.Tensor
+Variable: TypeAlias = tf.Variable
+Operation: TypeAlias = tf.Operation
+Graph: TypeAlias = tf.Graph
+
+#: A strategy of TensorFlow's or of ours, and the object behind it.
+Strategy: TypeAlias = Any
+Extended: TypeAlias = Any
 
 #: A function of replicas, of a variable or of a loop, and its arguments.
 Fn: TypeAlias = Callable[..., Any]

@@ -31,9 +31,8 @@ if TYPE_CHECKING:
         Ops,
         Options,
         ReduceOp,
-        Strategy,
-        Tensor,
     )
+    from tpudist.tfcompat.annotations import Strategy, Tensor
     from tpudist.virtual.system import VirtualSystem
 
 

@@ -21,7 +21,8 @@ from tpudist.tfcompat import clusters, distributed, functions, nests, random_see
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Assignment, Dataset, DatasetFn, Fn, Integer, Strategy
+    from tpudist.annotations import Assignment, Dataset, DatasetFn, Fn, Integer
+    from tpudist.tfcompat.annotations import Strategy
     from tpudist.virtual.system import VirtualSystem
 
 

@@ -22,7 +22,8 @@ from tpudist.virtual.replicas import replicate
 from tpudist.virtual.trace import dependencies, function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Args, Assignment, Fn, Integer, Kwargs, Options, Strategy
+    from tpudist.annotations import Args, Assignment, Fn, Integer, Kwargs, Options
+    from tpudist.tfcompat.annotations import Strategy
     from tpudist.virtual.system import VirtualSystem
 
 

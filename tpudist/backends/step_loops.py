@@ -20,7 +20,8 @@ from tpudist.virtual import device_loop
 from tpudist.virtual.replicas import program
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Extended, Fn, Integer, Strategy
+    from tpudist.annotations import Fn, Integer
+    from tpudist.tfcompat.annotations import Extended, Strategy
 
 
 def require_iterator(iterator: Any) -> None:
@@ -288,7 +289,7 @@ class StepOutputs:
 
     def __init__(self, first: dict[str, Any] | None = None) -> None:
         self.first = first
-        self._strategy = None
+        self._strategy: Strategy | None = None
         self._native = None
         self._tensors: dict[str, Any] = {}
         self._others: dict[str, Any] = {}
@@ -310,7 +311,7 @@ class StepOutputs:
         """Whatever else the function set, by name."""
         return self._others
 
-    def begin(self, strategy: Strategy, native: Any = None) -> None:
+    def begin(self, strategy: Strategy | None, native: Any = None) -> None:
         """Starts to collect the outputs of `strategy`'s step.
 
         Args:
@@ -383,7 +384,7 @@ def _as_tensor(leaf: Any) -> tf.Tensor:
     return leaf if distributed.is_tensor_like(leaf) else tf.convert_to_tensor(leaf)
 
 
-def _per_replica_list(strategy: Strategy, value: Any) -> list[Any]:
+def _per_replica_list(strategy: Any, value: Any) -> list[Any]:
     if replica_values.is_list_of_replicas(strategy, value):
         return value
     return program.spread(strategy, value)

@@ -26,7 +26,8 @@ from tpudist.virtual.replicas import merge
 from tpudist.virtual.trace import collectives
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Args, Assignment, Fn, Strategy
+    from tpudist.annotations import Args, Assignment, Fn
+    from tpudist.tfcompat.annotations import Strategy
     from tpudist.virtual.system import VirtualSystem
 
 

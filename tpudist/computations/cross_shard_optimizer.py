@@ -16,8 +16,7 @@ from tpudist.tfcompat import distributed, functions, graphs, tpu
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Strategy
-    from tpudist.tfcompat.annotations import Extended
+    from tpudist.tfcompat.annotations import Extended, Strategy
 
 
 Reduction = tf.compat.v1.losses.Reduction

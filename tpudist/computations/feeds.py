@@ -18,7 +18,7 @@ from tpudist.tfcompat import distributed, functions
 from tpudist.virtual import feeds
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Strategy
+    from tpudist.tfcompat.annotations import Strategy
 
 
 class Feeds:

@@ -16,7 +16,8 @@ from tpudist.virtual import device_loop
 from tpudist.virtual.replicas import merge
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Fn, Strategy
+    from tpudist.annotations import Fn
+    from tpudist.tfcompat.annotations import Strategy
 
 
 class Loops:

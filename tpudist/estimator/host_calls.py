@@ -13,7 +13,8 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import estimators, nests
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Fn, Nest, Operation, Session, Tensor, TPUConfig
+    from tpudist.annotations import Fn, Session, TPUConfig
+    from tpudist.tfcompat.annotations import Nest, Operation, Tensor
 
 _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook
@@ -106,7 +107,7 @@ def interval(tpu_config: TPUConfig) -> Any:
     return getattr(tpu_config, "experimental_host_call_every_n_steps", 1)
 
 
-def call(fn: Fn, tensors: Nest) -> Any:
+def call(fn: Fn, tensors: Any) -> Any:
     """Calls a function of the host with tensors by name or by position.
 
     Args:

@@ -15,7 +15,8 @@ from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Dataset, Fn, Nest, Operation, Session, Strategy, Tensor
+    from tpudist.annotations import Dataset, Fn, Session
+    from tpudist.tfcompat.annotations import Nest, Operation, Strategy, Tensor
 
 #: The values of ``InputPipelineConfig``.
 PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2, BROADCAST, SLICED = 1, 2, 3, 4, 5

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 import tensorflow as tf
 
@@ -19,7 +19,8 @@ from tpudist.estimator import host_calls
 from tpudist.tfcompat import distributed, estimators, nests
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Extended, Fn, Integer, Nest, Scaffold, Session, Strategy, Tensor
+    from tpudist.annotations import Fn, Integer, Scaffold, Session
+    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor
 
 _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook
@@ -43,7 +44,7 @@ class StepLoop:
         self,
         strategy: Strategy,
         model_fn: Fn,
-        replica_outputs: Callable[[Any], dict[str, Nest]],
+        replica_outputs: Callable[[Any], Mapping[str, Nest]],
         keeps_first_replica: bool = True,
     ) -> None:
         self._strategy = strategy
@@ -75,14 +76,14 @@ class StepLoop:
             set_outputs(outputs, values)
 
         @functools.wraps(self._model_fn)  # Reports name the function that is replicated.
-        def replica(features: Nest, labels: Nest) -> dict[str, Nest]:
+        def replica(features: Nest, labels: Nest) -> Mapping[str, Nest]:
             return self._replica(features, labels)
 
         with self._strategy.scope(), _only_what_is_fetched(self._strategy.extended):
             adapter.run_steps(self._strategy, step, infeed, iterations, None, self.outputs)
         return self.outputs.run_op
 
-    def _replica(self, features: Nest, labels: Nest) -> dict[str, Nest]:
+    def _replica(self, features: Nest, labels: Nest) -> Mapping[str, Nest]:
         with self._variables():
             spec = self._model_fn(features, labels)
             values = self._replica_outputs(spec)

@@ -28,16 +28,14 @@ if TYPE_CHECKING:
         Assignment,
         EstimatorSpec,
         Fn,
-        Graph,
-        Nest,
         Resolver,
         RunConfig,
         SessionRunHook,
         Strategy,
         TPUConfig,
-        Variable,
     )
     from tpudist.estimator.train_distribute import Estimator as _Estimator
+    from tpudist.tfcompat.annotations import Graph, Nest, Variable
 else:
     _Estimator = lookup.load("Estimator")
 

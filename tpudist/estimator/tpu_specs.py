@@ -21,15 +21,12 @@ if TYPE_CHECKING:
     from tpudist.annotations import (
         EstimatorSpec,
         Fn,
-        Nest,
-        Operation,
         RunConfig,
         Scaffold,
         SessionRunHook,
-        Strategy,
-        Tensor,
         TPUEstimatorSpec,
     )
+    from tpudist.tfcompat.annotations import Nest, Operation, Strategy, Tensor
 
 _v1 = tf.compat.v1
 _SessionRunHook: Any = _v1.train.SessionRunHook
@@ -93,13 +90,13 @@ class ReplicatedModel:
         """Returns the loop, the mean loss of its last step, its op, and the hooks it needs."""
         batches, outfeeds = self._infeed(infeed.Infeed), []
 
-        def replica_outputs(spec: TPUEstimatorSpec) -> dict[str, Nest]:
+        def replica_outputs(spec: TPUEstimatorSpec) -> dict[str, Any]:
             unsupported.check_spec(spec, "train")
             loss = step_loop.require_tensor("loss", spec.loss)
             unsupported.warn_of_summaries(_v1.get_default_graph().get_operations())
             return {"loss": _after(spec.train_op, loss), **_host_tensors(spec, "host_call")}
 
-        def set_outputs(outputs: Any, values: dict[str, Nest]) -> None:
+        def set_outputs(outputs: Any, values: dict[str, Any]) -> None:
             outputs.set_tensor("loss", values["loss"], "MEAN")
             if "host_call" in values:
                 unsupported.check_host_call(outputs.on_a_tpu)
@@ -117,12 +114,12 @@ class ReplicatedModel:
         """Builds the specification of an evaluation: each batch is a loop of one step."""
         batches = self._infeed(infeed.Infeed)
 
-        def replica_outputs(spec: TPUEstimatorSpec) -> dict[str, Nest]:
+        def replica_outputs(spec: TPUEstimatorSpec) -> dict[str, Any]:
             unsupported.check_spec(spec, "eval")
             loss = step_loop.require_tensor("loss", spec.loss)
             return {"loss": loss, **_host_tensors(spec, "eval_metrics", "host_call")}
 
-        def set_outputs(outputs: Any, values: dict[str, Nest]) -> None:
+        def set_outputs(outputs: Any, values: dict[str, Any]) -> None:
             outputs.set_tensor("loss", values.pop("loss"), "MEAN")
             outputs.set_tensor("host", values, "NONE")
 
@@ -159,12 +156,12 @@ class ReplicatedModel:
             masks[:] = [mask]
             return self._model_fn(features, None)
 
-        def replica_outputs(spec: TPUEstimatorSpec) -> dict[str, Nest]:
+        def replica_outputs(spec: TPUEstimatorSpec) -> dict[str, Any]:
             unsupported.check_spec(spec, "infer")
             outputs = _host_tensors(spec, "host_call")
             return dict(outputs, predictions=spec.predictions, mask=masks[0])
 
-        def set_outputs(outputs: Any, values: dict[str, Nest]) -> None:
+        def set_outputs(outputs: Any, values: dict[str, Any]) -> None:
             outputs.set_tensor("host", values, "NONE")
 
         loop = StepLoop(self._strategy, model_fn, replica_outputs)
@@ -236,7 +233,7 @@ class ExamplesPerSecondHook(estimators.StepCounterHook):
             _v1.logging.info("%s: %g", tag, rate)
 
 
-def _host_tensors(spec: TPUEstimatorSpec, *fields: str) -> dict[str, Nest]:
+def _host_tensors(spec: TPUEstimatorSpec, *fields: str) -> dict[str, Any]:
     """Returns ``{field: its tensors}`` of those fields (function, tensors) that `spec` has."""
     tensors = {}
     for field in fields:
@@ -258,7 +255,7 @@ def _after(op: Operation | None, loss: Tensor) -> Tensor:
         return tf.identity(loss)
 
 
-def _concatenated(strategy: Strategy, per_replica: Any) -> Nest:
+def _concatenated(strategy: Strategy, per_replica: Any) -> Any:
     """Concatenates the tensors of a list with one nest for each replica."""
     rows = per_replica if isinstance(per_replica, list) else [per_replica]
     return nests.map_structure(lambda *leaves: adapter.concatenated(strategy, leaves), *rows)

@@ -23,19 +23,8 @@ from tpudist.tfcompat import functions, nests, versions
 if TYPE_CHECKING:
     from typing import Iterator
 
-    from tpudist.annotations import (
-        Dataset,
-        EstimatorSpec,
-        Fn,
-        Graph,
-        Nest,
-        RunConfig,
-        Scaffold,
-        SessionRunHook,
-        Strategy,
-        Tensor,
-        Variable,
-    )
+    from tpudist.annotations import Dataset, EstimatorSpec, Fn, RunConfig, Scaffold, SessionRunHook
+    from tpudist.tfcompat.annotations import Graph, Nest, Strategy, Tensor, Variable
 
 _Estimator: Any = lookup.estimator_base()
 
@@ -57,7 +46,7 @@ class Estimator(_Estimator):
     def _assert_members_are_not_overridden(self) -> None:
         """Allows the overrides below, which TensorFlow's Estimator would refuse."""
 
-    def _own_strategy(self, mode: str) -> Strategy:
+    def _own_strategy(self, mode: str) -> Strategy | None:
         """Returns the strategy of a mode if it is a TPUStrategy; the base class then has none."""
         strategy = getattr(self._config, mode + "_distribute")
         if not adapter.is_facade(strategy):
@@ -65,7 +54,7 @@ class Estimator(_Estimator):
         setattr(self, "_%s_distribution" % mode, None)
         return strategy
 
-    def _strategy(self, mode: str) -> Strategy:
+    def _strategy(self, mode: str) -> Strategy | None:
         return getattr(self, "_strategies", {}).get(mode)
 
     # Overrides: the base class calls them.

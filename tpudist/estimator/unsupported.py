@@ -16,7 +16,8 @@ from tpudist.tfcompat import clusters, nests, versions
 from tpudist.virtual import explanations
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Operation, TPUConfig
+    from tpudist.annotations import TPUConfig
+    from tpudist.tfcompat.annotations import Operation
 
 _SUMMARY = re.compile(r"(Write)?(Scalar|Histogram|Image|Audio|Tensor|)Summary(V2)?$")
 

@@ -343,8 +343,8 @@ class SplitIterator(per_replica_datasets.PerReplicaIterator):
 
         def share(shape: Any) -> Any:
             rows = shape.as_list()[0] if shape.ndims else None
-            even = rows is not None and rows % count == 0
-            return tf.TensorShape([rows // count if even else None]).concatenate(shape[1:])
+            part = None if rows is None or rows % count else rows // count
+            return tf.TensorShape([part]).concatenate(shape[1:])
 
         return nests.map_structure(share, self._iterators[0].output_shapes)
 

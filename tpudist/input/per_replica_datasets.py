@@ -16,7 +16,8 @@ from tpudist.tfcompat import distributed, functions, telling_values
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
-    from tpudist.annotations import DatasetFn, Strategy
+    from tpudist.annotations import DatasetFn
+    from tpudist.tfcompat.annotations import Strategy
 
 
 class PerReplicaDataset:

@@ -24,7 +24,8 @@ from tpudist.system import cluster
 from tpudist.tfcompat import keras_packages
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Args, Strategy
+    from tpudist.annotations import Args
+    from tpudist.tfcompat.annotations import Strategy
 
 
 #: Arguments of ``compile`` that no model for TPUs has taken.

@@ -21,7 +21,8 @@ from tpudist.tfcompat import functions, nests
 if TYPE_CHECKING:
     import types
 
-    from tpudist.annotations import Dataset, Strategy
+    from tpudist.annotations import Dataset
+    from tpudist.tfcompat.annotations import Strategy
 
 
 _TOLD = (

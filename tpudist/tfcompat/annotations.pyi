@@ -1,30 +1,237 @@
 """TensorFlow's objects, as annotations name them; at run time there is no such module.
 
-No stubs describe them: each name says to a reader what is meant.
+No stubs describe them. Each protocol has the members that this package uses, so that a checker
+tells a wrong one; what TensorFlow itself returns is of any type and passes for each of them.
 """
 
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias
 
-import tensorflow as tf
+#: A tensor, or a list, tuple or dictionary of nests: what is in it, only its user knows.
+Nest: TypeAlias = object
 
-#: A tensor, symbolic or eager; its element type; an op, and a graph of ops.
-Tensor: TypeAlias = tf.Tensor
-DType: TypeAlias = tf.DType
-Operation: TypeAlias = tf.Operation
-Graph: TypeAlias = tf.Graph
-FuncGraph: TypeAlias = Any
+class DType(Protocol):
+    """The type of a tensor's elements."""
 
-#: Messages that describe ops: ``GraphDef``, ``NodeDef``.
-GraphDef: TypeAlias = Any
-NodeDef: TypeAlias = Any
+    name: str
+    size: int
+    as_numpy_dtype: Any
+    as_datatype_enum: int
+    base_dtype: DType
+    is_bool: bool
+    is_complex: bool
+    is_floating: bool
+    is_integer: bool
+    is_unsigned: bool
+    _is_ref_dtype: bool
+    min: Any
+    max: Any
 
-#: A variable, or one part of a distributed one.
-Variable: TypeAlias = tf.Variable
+class Shape(Protocol):
+    """A ``tf.TensorShape``: a size, or None, for each dimension."""
 
-#: A tensor, or a list, tuple or dictionary of nests; a function of ``tf.function``.
-Nest: TypeAlias = Any
-Function: TypeAlias = Any
+    dims: Sequence[Any] | None
+    ndims: Any
+    rank: Any
+    def __bool__(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, key: Any) -> Any: ...
+    def as_list(self) -> list[Any]: ...
+    def as_proto(self) -> Any: ...
+    def concatenate(self, other: Any) -> Shape: ...
+    def is_compatible_with(self, other: Any) -> bool: ...
+    def is_fully_defined(self) -> bool: ...
+    def merge_with(self, other: Any) -> Shape: ...
+    def num_elements(self) -> Any: ...
+    def with_rank(self, rank: int) -> Shape: ...
 
-#: A strategy of TensorFlow's or of ours, and the object behind it.
-Strategy: TypeAlias = Any
-Extended: TypeAlias = Any
+class Tensor(Protocol):
+    """A tensor, symbolic or eager; arithmetic is TensorFlow's."""
+
+    name: str
+    dtype: DType
+    device: str
+    graph: Graph
+    op: Operation
+    value_index: int
+    @property
+    def shape(self) -> Shape: ...
+    def __add__(self, other: Any) -> Tensor: ...
+    def __radd__(self, other: Any) -> Tensor: ...
+    def __sub__(self, other: Any) -> Tensor: ...
+    def __rsub__(self, other: Any) -> Tensor: ...
+    def __mul__(self, other: Any) -> Tensor: ...
+    def __rmul__(self, other: Any) -> Tensor: ...
+    def __truediv__(self, other: Any) -> Tensor: ...
+    def __floordiv__(self, other: Any) -> Tensor: ...
+    def __mod__(self, other: Any) -> Tensor: ...
+    def __neg__(self) -> Tensor: ...
+    def __lt__(self, other: Any) -> Tensor: ...
+    def __le__(self, other: Any) -> Tensor: ...
+    def __gt__(self, other: Any) -> Tensor: ...
+    def __ge__(self, other: Any) -> Tensor: ...
+    def __getitem__(self, key: Any) -> Tensor: ...
+    def consumers(self) -> list[Operation]: ...
+    def get_shape(self) -> Shape: ...
+    def set_shape(self, shape: Any) -> None: ...
+    def numpy(self) -> Any: ...
+
+class Operation(Protocol):
+    """An op of a graph."""
+
+    name: str
+    type: str
+    device: str
+    graph: Graph
+    inputs: Sequence[Tensor]
+    outputs: list[Tensor]
+    control_inputs: list[Operation]
+    node_def: NodeDef
+    op_def: Any
+    traceback: Any
+    _c_op: Any
+    def get_attr(self, name: str) -> Any: ...
+    def _add_control_inputs(self, ops: Sequence[Operation]) -> None: ...
+    def _get_control_flow_context(self) -> Any: ...
+    def _set_attr(self, name: str, value: Any) -> None: ...
+    def _update_input(self, index: int, tensor: Tensor) -> None: ...
+
+class Graph(Protocol):
+    """A graph of ops."""
+
+    building_function: bool
+    seed: int | None
+    _device_functions_outer_to_inner: Sequence[Any]
+    _distribution_strategy_stack: Any
+    _variable_creator_stack: Any
+    def as_default(self) -> AbstractContextManager[Any]: ...
+    def as_graph_def(self, *args: Any, **kwargs: Any) -> GraphDef: ...
+    def control_dependencies(self, ops: Any) -> AbstractContextManager[Any]: ...
+    def device(self, name: Any) -> AbstractContextManager[Any]: ...
+    def get_collection_ref(self, name: str) -> list[Any]: ...
+    def get_operations(self) -> Sequence[Operation]: ...
+    def _get_function(self, name: str) -> Any: ...
+    def _is_function(self, name: str) -> bool: ...
+
+class FunctionGraph(Graph, Protocol):
+    """The graph of a function."""
+
+    control_outputs: Sequence[Operation]
+    name: str
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    captures: Any
+    outer_graph: Graph
+    structured_outputs: Any
+
+class Variable(Protocol):
+    """A variable, or one part of a distributed one."""
+
+    name: str
+    dtype: DType
+    handle: Tensor
+    initial_value: Any
+    initializer: Operation
+    trainable: bool
+    _assumed_equal: Any
+    _handle_name: str
+    _own_strategy: Strategy
+    @property
+    def shape(self) -> Shape: ...
+    def assign(self, value: Any, *args: Any, **kwargs: Any) -> Any: ...
+    def read_value(self) -> Tensor: ...
+    def value(self) -> Tensor: ...
+
+class Function(Protocol):
+    """A function of ``tf.function``."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any: ...
+
+class Strategy(Protocol):
+    """A strategy of TensorFlow's or of ours."""
+
+    cluster_resolver: Any
+    num_replicas_in_sync: int
+    _collective_key_base: int
+    _enable_packed_variable_in_eager_mode: bool
+    _mean_losses: bool
+    _scale_loss_for_estimator_enabled: Any
+    @property
+    def extended(self) -> Extended: ...
+    def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any: ...
+    def scope(self) -> AbstractContextManager[Any]: ...
+
+class Extended(Protocol):
+    """The object behind a strategy: TensorFlow's members, then ours."""
+
+    parameter_devices: Sequence[str]
+    steps_per_run: Any
+    worker_devices: Sequence[str]
+    _canonical_device_set: Any
+    _container_strategy: Callable[[], Any]
+    _device_index: Any
+    _device_map: Any
+    _devices: Any
+    _host_input_device: Any
+    _inferred_cross_device_ops: Any
+    _input_workers: Any
+    _is_multi_worker_training: Any
+    _tpu_cluster_resolver: Any
+    _local_mode: bool
+    _num_replicas_in_sync: int
+    _tpu_devices: Any
+    def batch_reduce_to(self, reduce_op: Any, pairs: Any, *args: Any) -> Any: ...
+    def call_for_each_replica(self, fn: Any, args: Any = ..., kwargs: Any = ...) -> Any: ...
+    def experimental_make_numpy_dataset(self, arrays: Any, session: Any = ...) -> Any: ...
+    def experimental_run_steps_on_iterator(
+        self, fn: Any, iterator: Any, iterations: Any, initial_loop_values: Any
+    ) -> Any: ...
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *args: Any) -> Any: ...
+    def _experimental_distribute_dataset(self, dataset: Any, options: Any) -> Any: ...
+    def _get_local_replica_id(self, number: Any) -> int: ...
+    def _make_dataset_iterator(self, dataset: Any) -> Any: ...
+    def _make_input_fn_iterator(self, input_fn: Any, replication_mode: Any = ...) -> Any: ...
+    def _local_results(self, value: Any) -> tuple[Any, ...]: ...
+    def _reduce_to(self, reduce_op: Any, value: Any, *args: Any, **kwargs: Any) -> Any: ...
+    def _unwrap(self, value: Any) -> Any: ...
+
+    annotates_with_ops: bool
+    builds_steps: bool
+    explanations: Any
+    host: str
+    num_hosts: int
+    num_replicas_per_host: int
+    numbers_in_python: bool
+    over_hosts: Any
+    own_hosts: Any
+    place: Any
+    placement: Any
+    real_device: str
+    replica_ids: Any
+    replicas: Any
+    runs_as_session: bool
+    sums_replicas: bool
+    system: Any
+    _host: Any
+    def after_step(self, *args: Any) -> Any: ...
+    def gathered_over_workers(self, *args: Any) -> Any: ...
+    def get_host_cpu_device(self, host_id: int) -> str: ...
+    def reduce_along(self, reduce_op: Any, value: Any, axis: int) -> Any: ...
+    def rename_device(self, *args: Any) -> Any: ...
+
+#: Messages that describe ops.
+class GraphDef(Protocol):
+    node: MutableSequence[NodeDef]
+    library: Any
+    versions: Any
+    def CopyFrom(self, other: GraphDef) -> None: ...
+
+class NodeDef(Protocol):
+    name: str
+    op: str
+    device: str
+    input: MutableSequence[str]
+    attr: MutableMapping[str, Any]

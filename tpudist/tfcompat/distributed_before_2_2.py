@@ -58,7 +58,9 @@ def select_mirrored(extended: Extended, replica_id: int, structure: Nest) -> Any
     return values.select_device_mirrored(device, structure)
 
 
-def regroup(extended: Extended, results: Nest, wrap_class: Any = values.PerReplica) -> Any:
+def regroup(
+    extended: Extended, results: Sequence[Nest], wrap_class: Any = values.PerReplica
+) -> Any:
     """One structure of distributed values from one structure per replica."""
     if versions.DEVICE_MAP:
         return values.regroup(extended._device_map, results, wrap_class)

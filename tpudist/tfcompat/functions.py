@@ -24,7 +24,7 @@ from tpudist.errors import TpudistError
 from tpudist.tfcompat import made_ops, nests, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph, Nest, Operation, Tensor
+    from tpudist.tfcompat.annotations import FunctionGraph, Graph, Operation, Tensor
 
 
 if versions.AUTOGRAPH_HIDES_ERRORS:
@@ -309,7 +309,7 @@ def is_traced(value: Any) -> bool:
     return nests.is_tensor(value) and isinstance(graph, FuncGraph)
 
 
-def make(graph: Graph, noinline: bool) -> Any:
+def make(graph: FunctionGraph, noinline: bool) -> Any:
     """A callable TensorFlow function of a finished FuncGraph.
 
     Args:
@@ -327,7 +327,7 @@ def make(graph: Graph, noinline: bool) -> Any:
     return made
 
 
-def captures(graph: Graph) -> list[tuple[Any, Any]]:
+def captures(graph: Any) -> list[tuple[Any, Any]]:
     """[(outer tensor, placeholder)] of what `graph` captured, in order."""
     if versions.CAPTURES_ARE_A_DICT:
         return list(graph.captures.items())
@@ -384,7 +384,7 @@ def call(function: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> Any
     return _like(results, like)
 
 
-def _like(results: Nest, like: Sequence[Tensor]) -> Any:
+def _like(results: Sequence[Tensor], like: Sequence[Tensor]) -> Any:
     for result, expected in zip(results, like):
         if expected.dtype in (tf.resource, tf.variant):
             copy_handle_data(expected, result)

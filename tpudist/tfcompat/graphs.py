@@ -303,7 +303,7 @@ def _lifted(tensor: Tensor, graph: Graph) -> Any:
     )[tensor]
 
 
-def variables_read(tensor: Tensor) -> Any:
+def variables_read(tensor: Any) -> Any:
     """The placeholders of what the function of `tensor` captured eagerly, and `tensor` reads.
 
     Raises:
@@ -335,7 +335,7 @@ def is_same_op(one: Operation, other: Operation) -> bool:
     )
 
 
-def _same_attributes(graph: Graph, one: Operation, other: Operation) -> bool:
+def _same_attributes(graph: Graph, one: NodeDef, other: NodeDef) -> bool:
     names = {name for name in set(one.attr) | set(other.attr) if not name.startswith("_")}
     calls = [list(called_by(node)) for node in (one, other)]
     return (
@@ -353,7 +353,7 @@ def _written(value: Any) -> Any:
     return value.SerializeToString(deterministic=True)  # as bytes, in which NaN equals NaN
 
 
-def _same_body(graph: Graph, one: Operation, other: Operation) -> bool:
+def _same_body(graph: Graph, one: str, other: str) -> bool:
     """Whether two functions, traced one after the other, are the same."""
     if one == other:
         return True

@@ -90,7 +90,7 @@ def _place(graph: Graph) -> str:
 
 
 @contextlib.contextmanager
-def continued(graph: Graph, outer: Graph) -> Iterator[Any]:
+def continued(graph: CountingGraph, outer: Graph) -> Iterator[Any]:
     """Context manager: `graph` continues the numbers of `outer`, and `outer` those of `graph`."""
     skip_numbers(graph, coming_number(outer))
     del graph.counted[:]
@@ -123,7 +123,7 @@ def eager_numbers_of(worker: int) -> Iterator[None]:
         common.setstate(after)
 
 
-def numbered(graph: Graph) -> list[Any]:
+def numbered(graph: CountingGraph) -> list[Any]:
     """The random ops that were given no seed of their own, in order.
 
     Args:

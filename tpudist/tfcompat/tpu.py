@@ -16,7 +16,7 @@ from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Strategy, Tensor
+    from tpudist.tfcompat.annotations import Extended, Tensor
 
 
 if versions.TPU_IN_PYTHON:
@@ -174,7 +174,7 @@ def query_metadata(resolver: Any) -> Any:
 
 
 def run(
-    strategy: Strategy,
+    strategy: Any,
     fn: Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None,

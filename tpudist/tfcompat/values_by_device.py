@@ -42,7 +42,7 @@ def position(devices: Sequence[str], device: str) -> int:
 class FoundByDevice:
     """A distributed value with ``get(device)``."""
 
-    _extended: Extended = None
+    _extended: Any = None
     _values: Sequence[Any]
     _get: Callable[[], Any]
 

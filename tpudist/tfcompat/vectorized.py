@@ -36,7 +36,9 @@ class _Loop:
         return tf.range(self._count)
 
 
-def converted(op: Operation, count: int, inputs: Sequence[Tensor]) -> list[Any] | None:
+def converted(
+    op: Operation, count: int, inputs: Sequence[tuple[Tensor, bool]]
+) -> list[tuple[Tensor, bool]] | None:
     """The outputs of `count` copies of an op without an effect.
 
     Args:

@@ -12,6 +12,7 @@ from tpudist.tfcompat import distributed, nests
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
+    from tpudist.tfcompat.placed_graphs import LocatedGraph
     from tpudist.virtual.annotations import Merge, Program
 
 
@@ -103,7 +104,7 @@ def prune(program: Program, results: Any) -> None:
         merge.position -= bisect.bisect_left(left_out, merge.position)
 
 
-def prune_ops(graph: Graph, ops: Sequence[Operation], results: Any) -> None:
+def prune_ops(graph: LocatedGraph, ops: Sequence[Operation], results: Any) -> None:
     """Leaves those of `ops` out of a trace's `graph` that `results` do not need."""
     needed, _ = _reached(graph, results, ())
     graph.leave_out([op for op in ops if op not in needed])

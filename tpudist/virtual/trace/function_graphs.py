@@ -14,7 +14,7 @@ import tensorflow as tf
 from tpudist.tfcompat import captures, functions, graphs, random_seeds, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import FuncGraph, Graph, Operation, Tensor
+    from tpudist.tfcompat.annotations import FunctionGraph, Graph, Operation, Tensor
 
 
 class Trace:
@@ -61,7 +61,7 @@ class Trace:
             and functions.control_flow_context() is None
         )
 
-    def finish(self, outputs: Iterable[Tensor], inputs: Iterable[Tensor] = ()) -> FuncGraph:
+    def finish(self, outputs: Iterable[Tensor], inputs: Iterable[Tensor] = ()) -> FunctionGraph:
         """The graph, ready to become a function.
 
         Args:

@@ -13,7 +13,14 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import FuncGraph, Function, Graph, GraphDef, Operation, Tensor
+    from tpudist.tfcompat.annotations import (
+        Function,
+        FunctionGraph,
+        Graph,
+        GraphDef,
+        Operation,
+        Tensor,
+    )
     from tpudist.virtual.annotations import Program
 
     #: Tensors in order, each mapped to itself.
@@ -192,7 +199,7 @@ def is_large(program: Program, segments: Sequence[Segment | None]) -> bool:
     return ops * program.num_replicas > _INLINED_OPS
 
 
-def _copy(program: Program, segment: Segment, replica_id: int) -> FuncGraph:
+def _copy(program: Program, segment: Segment, replica_id: int) -> FunctionGraph:
     """A FuncGraph with copies of the ops of `segment`, for one replica."""
     with program.outer.as_default():
         graph = functions.FuncGraph("replica_segment")

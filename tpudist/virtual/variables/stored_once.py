@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SaveableObject: Any = saver.BaseSaverBuilder.SaveableObject
 
 
-def is_stored_once(variable: Variable) -> bool:
+def is_stored_once(variable: Variable | Splittable) -> bool:
     """Whether all replicas of `variable` read one stored value."""
     copies = distributed.components(variable)
     return len(copies) > 1 and copies[0] is copies[1]
@@ -49,7 +49,7 @@ def assume_equal(variable: Variable, for_good: bool = False) -> None:
     variable._assumed_equal = replicas if replicas and before in (False, replicas) else True
 
 
-def of_handle(handle: Tensor) -> Any:
+def of_handle(handle: Tensor | None) -> Any:
     """The distributed variable whose first copy has `handle`, or None."""
     return getattr(handle, "_tpudist_variable", lambda: None)()
 

@@ -25,7 +25,8 @@ from tpudist.virtual.vectorize.values import (
 )
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
+    from tpudist.tfcompat.annotations import Operation, Tensor
+    from tpudist.tfcompat.placed_graphs import PlacedGraph
     from tpudist.virtual.annotations import BatchedValue, Program, Sizes
     from tpudist.virtual.trace.segments import Tensors
 
@@ -60,7 +61,7 @@ class BatchedGraph:
       place: the device of the ops.
     """
 
-    def __init__(self, program: Program, graph: Graph, sums_only: Any, record: Any) -> None:
+    def __init__(self, program: Program, graph: PlacedGraph, sums_only: Any, record: Any) -> None:
         self._program = program
         self.record = record
         self._graph = graph
@@ -77,7 +78,7 @@ class BatchedGraph:
         self._batched[tensor] = layout.placeholders(tensor)
         return self._batched[tensor].tensors()
 
-    def nested(self, sums_only: Tensors, graph: Graph | None = None) -> BatchedGraph:
+    def nested(self, sums_only: Tensors, graph: PlacedGraph | None = None) -> BatchedGraph:
         """A `BatchedGraph` for a called function; its ops go to `graph`, by default this one's."""
         record = explanations.Record()
         return BatchedGraph(self._program, graph or self._graph, sums_only, record)

@@ -23,7 +23,7 @@ from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
 from tpudist.virtual.vectorize.values import batched_values, layouts, tensor_lists
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Function, Graph, Operation, Tensor
+    from tpudist.tfcompat.annotations import Function, FunctionGraph, Operation, Tensor
     from tpudist.virtual.annotations import BatchedValue, Program, Segment
 
 
@@ -124,7 +124,7 @@ def _batch(
     return BatchedSegment(function, segment.inputs, outputs, around)
 
 
-def _passed_positions(graph: Graph) -> list[int] | None:
+def _passed_positions(graph: FunctionGraph) -> list[int] | None:
     """For each output the position of the input that it is; None if the graph computes."""
     if not all(op.type in ("Placeholder", "NoOp") for op in graph.get_operations()):
         return None

@@ -9,7 +9,7 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
+    from tpudist.tfcompat.annotations import FunctionGraph, Graph, Operation, Tensor
 
 
 LOOPS = ("While", "StatelessWhile")
@@ -66,7 +66,7 @@ def branches(op: Operation) -> list[Function] | None:
     return known if len(known) == len(called) else None
 
 
-def _read(graph: Graph) -> Function | None:
+def _read(graph: FunctionGraph) -> Function | None:
     inputs = IdentityMap.of(graph.inputs)
     outputs = [dependencies.origin(tensor) for tensor in graph.outputs]
     live, pending = set(), [tensor.op for tensor in outputs if tensor not in inputs]

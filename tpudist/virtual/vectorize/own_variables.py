@@ -140,7 +140,7 @@ class _Function:
     """
 
     def __init__(self, op: Operation, layouts: Any, place: Any) -> None:
-        self.op = None
+        self.op: Operation
         graph = placed_graphs.PlacedGraph("own_variables", place)
         with graph.building():
             inputs = [value.placeholders(tensor) for value, tensor in zip(layouts, op.inputs)]

@@ -11,7 +11,7 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue, NotBatchable
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Graph, Tensor
+    from tpudist.tfcompat.annotations import DType, FunctionGraph, Tensor
 
 
 #: Ops that return a new list; input 0 is the shape of its elements.
@@ -71,7 +71,7 @@ def of_any_shape(tensor: Tensor) -> Any:
     return functions.copy_op(tensor.op, [tf.constant(-1, shape.dtype)] + others).outputs[0]
 
 
-def check_fed(graph: Graph) -> None:
+def check_fed(graph: FunctionGraph) -> None:
     """Checks that a finished FuncGraph has no placeholder that is never fed.
 
     Raises:
