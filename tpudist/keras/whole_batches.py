@@ -53,13 +53,15 @@ def of_keras(strategy: Strategy, dataset: Dataset, completes: bool) -> tuple[Dat
 
     Raises:
       ArgumentError: (a ValueError) a dataset with weights to fit or evaluate, or one to predict
-        that has no end and batches of no fixed size.
+        that has no end and batches of no fixed size; a subclassed model.
     """
     call = _running(strategy)
     if call is None:
         return dataset, False
     verb, names, trains = call
     model, given = names["self"], dataset
+    if is_subclassed(model):
+        raise subclassed_model()
     if verb == "predict":
         given = names.get("x")
         dataset = _without_labels(model, dataset)
@@ -94,6 +96,22 @@ def _running(strategy: Any) -> tuple[str, Any, bool] | None:
                 return code.co_name, names, trains
         frame = frame.f_back
     return None
+
+
+def is_subclassed(model: Any) -> bool:
+    """Whether a model of Keras has a ``call`` of its own in place of layers that are known."""
+    is_sequential = any(base.__name__ == "Sequential" for base in type(model).__mro__)
+    return not is_sequential and not getattr(model, "_is_graph_network", True)
+
+
+def subclassed_model() -> ArgumentError:
+    """The error of a subclassed model under a strategy, in a graph."""
+    return ArgumentError(
+        "a subclassed model of Keras under a strategy, in a graph",
+        "Keras copies it there for each replica, layer by layer, and sees no layers of one with a "
+        "call() of its own: plain TensorFlow fails too",
+        "tf.keras.Model(inputs, outputs), or tf.keras.Sequential([...])",
+    )
 
 
 def _without_labels(model: Any, dataset: Any) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import types
 from typing import Iterator
 
 from tpudist import machine
-from tpudist.errors import PerReplicaUseError, ScriptError
+from tpudist.errors import PerReplicaUseError, ScriptError, TpudistError
 
 #: An op of an error: ``{{node Conv2D}}``, ``with these attrs: [T=DT_BFLOAT16, ...]``.
 _CONVOLUTION = re.compile(
@@ -96,12 +97,16 @@ _SAID = {
 }
 
 
-def explained(error: BaseException) -> ScriptError | None:
-    """A `ScriptError` that says so if plain TensorFlow fails in the same way, else None.
+def explained(error: BaseException) -> TpudistError | None:
+    """An error that says so if plain TensorFlow fails in the same way, else None.
 
     Args:
       error: what the script raised.
     """
+    if any(name == "infer_steps_for_dataset" for _, name in _functions(error)):
+        subclassed = _of_a_subclassed_model(error)
+        if subclassed is not None:
+            return subclassed
     if _is_of_another_session(error):
         return ScriptError(
             "a model of Keras that is loaded, or compiled, after another one or after its own "
@@ -143,10 +148,30 @@ def explained(error: BaseException) -> ScriptError | None:
 
 def _functions(error: BaseException) -> Iterator[tuple[str, str]]:
     """Yields (module, function) of each call that an exception has come through."""
+    for frame in _frames(error):
+        yield frame.f_globals.get("__name__", ""), frame.f_code.co_name
+
+
+def _frames(error: BaseException) -> Iterator[types.FrameType]:
+    """Yields the frame of each call that an exception has come through."""
     trace = error.__traceback__
     while trace is not None:
-        yield trace.tb_frame.f_globals.get("__name__", ""), trace.tb_frame.f_code.co_name
+        yield trace.tb_frame
         trace = trace.tb_next
+
+
+def _of_a_subclassed_model(error: BaseException) -> TpudistError | None:
+    """The error of a model that Keras cannot copy, if it failed in a loop of graphs for one.
+
+    It reads arrays before the strategy, which refuses such a model, is asked for their dataset.
+    """
+    from tpudist.keras import whole_batches
+
+    for frame in _frames(error):
+        in_a_loop = ".training_distributed" in frame.f_globals.get("__name__", "")
+        if in_a_loop and whole_batches.is_subclassed(frame.f_locals.get("model")):
+            return whole_batches.subclassed_model()
+    return None
 
 
 def _is_of_a_generator(error: BaseException) -> bool:
