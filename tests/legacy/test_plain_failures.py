@@ -131,6 +131,25 @@ def test_a_loss_for_each_row_beside_regularizers():
     assert plain_failures.explained(ValueError(said.replace("Regularizer", "other"))) is None
 
 
+ONE_BATCH = """
+    import numpy as np
+    import tensorflow as tf
+
+    tpu = tf.contrib.cluster_resolver.TPUClusterResolver("virtual:2")
+    with tf.contrib.distribute.TPUStrategy(tpu).scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+        model.compile(tf.train.GradientDescentOptimizer(0.1), "mse")
+    model.%s(np.ones([4, 2]), np.ones([4, 1]))
+    """
+
+
+@pytest.mark.parametrize("method", ["train_on_batch", "test_on_batch"])
+def test_one_batch_in_a_graph(method, script, capsys):
+    assert runner.run(script(ONE_BATCH % method), era="contrib") == 1
+    error = capsys.readouterr().err
+    assert "batch_size=len(x)" in error or "`%s` is not supported" % method in error
+
+
 PER_REPLICA = """
     import tensorflow as tf
 

@@ -124,6 +124,13 @@ def explained(error: BaseException) -> TpudistError | None:
             "tf.data.Dataset.from_generator(...) with known shapes, arrays, or "
             "tf.contrib.tpu.keras_to_tpu_model",
         )
+    if _is_of_one_batch(error):
+        return ScriptError(
+            "train_on_batch or test_on_batch of a model under a strategy, in a graph",
+            "Keras calls the model eagerly there: plain TensorFlow fails too",
+            "model.fit(x, y, batch_size=len(x), epochs=1), or model.evaluate(x, y, "
+            "batch_size=len(x))",
+        )
     for said, told in _SAID.items():
         if said.search(str(error)):
             return told
@@ -180,6 +187,12 @@ def _is_of_a_generator(error: BaseException) -> bool:
     return isinstance(error, AssertionError) and any(
         "keras" in module and name in asserting for module, name in _functions(error)
     )
+
+
+def _is_of_one_batch(error: BaseException) -> bool:
+    """Whether Keras failed since it takes a single batch in eager mode only."""
+    names = {name for module, name in _functions(error) if "keras" in module}
+    return isinstance(error, AssertionError) and "eager_learning_phase_scope" in names
 
 
 def _is_of_another_session(error: BaseException) -> bool:
