@@ -105,11 +105,12 @@ MISUSES = {
         lambda use: use.strategy.experimental_distribute_dataset(tf.data.Dataset.range(3)),
         "Instead: dataset.batch",
     ),
-    "a merge in a branch": (
+    "a merge in a condition": (
         lambda use: use.run(
-            lambda x: tf.cond(x > 0, lambda: all_reduce(x), lambda: x), args=(tf.constant(1.0),)
+            lambda x: tf.while_loop(lambda x: all_reduce(x) < 9.0, lambda x: [x + 1.0], [x]),
+            args=(tf.constant(1.0),),
         ),
-        "cannot meet inside a tf.cond",
+        "cannot meet in a loop's condition",
     ),
 }
 

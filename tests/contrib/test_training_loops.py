@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tests.contrib.harness import close, tf1
 from tpudist.contrib import tpu
-from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError
+from tpudist.errors import ArgumentError, ContextError
 
 
 def scalar(name, value=1.0):
@@ -140,13 +140,13 @@ def test_cores_that_meet_agree_on_the_number_of_steps(graph, meant):
         ],
         [[1], [4]],
     )
-    with pytest.raises(tf.errors.InvalidArgumentError, match="on some replicas only.*Instead:"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differs among .*Instead:"):
         graph.run(rows)
 
 
-@pytest.mark.parametrize("body", [lambda x: tf.cast(x, tf.int32), lambda x: (x, x), lambda x: None])
+@pytest.mark.parametrize("body", [lambda x: tf.cast(x, tf.int32), lambda x: (x, x)])
 def test_a_body_that_returns_something_else(graph, meant, body):
-    with pytest.raises(ArgumentTypeError, match="takes in the next step, float32"):
+    with pytest.raises(TypeError, match="input types and output types"):
         tpu.rewrite(lambda: tpu.repeat(2, body, [1.0]))
 
 

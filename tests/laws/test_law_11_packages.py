@@ -163,7 +163,7 @@ def _vectorize():
     "code",
     [
         "from tpudist.virtual.vectorize import batching",
-        "from tpudist.virtual.vectorize.batching import batch_segments",
+        "from tpudist.virtual.vectorize.batching import batch_segment",
     ],
 )
 def test_rule_sees_who_passes_the_door(code):

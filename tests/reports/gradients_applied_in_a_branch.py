@@ -2,7 +2,7 @@
 
 release: 2.11
 link: https://github.com/keras-team/keras/issues/17429
-fails: Instead: take the @tf.function off the nested function, or move the call out of the branch
+prints: trained
 """
 
 import numpy as np

@@ -303,6 +303,13 @@ def in_function_inside(home: Graph) -> bool:
     return graph is not home and isinstance(graph, FuncGraph)
 
 
+def is_branch_or_loop(graph: Graph) -> bool:
+    """Whether `graph` is that of a branch, or of a loop's body."""
+    return isinstance(graph, _BRANCHES_AND_LOOPS) and not isinstance(
+        graph, control_flow.WhileCondFuncGraph
+    )
+
+
 def is_traced(value: Any) -> bool:
     """Whether `value` is a tensor of a function graph."""
     graph = None if isinstance(value, ops.EagerTensor) else getattr(value, "graph", None)
@@ -381,16 +388,24 @@ def call(function: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> Any
     results = list(results) if results is not None else []
     if results and not isinstance(results[0], ops.EagerTensor):
         made_ops.wait(results[0].op)
-    return _like(results, like)
-
-
-def _like(results: Sequence[Tensor], like: Sequence[Tensor]) -> Any:
     for result, expected in zip(results, like):
-        if expected.dtype in (tf.resource, tf.variant):
-            copy_handle_data(expected, result)
-        else:
-            result.set_shape(expected.shape)
+        make_like(result, expected)
     return results
+
+
+def make_like(tensor: Tensor, expected: Tensor) -> None:
+    """Gives `tensor` the static shape of `expected`, or what is known of its handle."""
+    if expected.dtype in (tf.resource, tf.variant):
+        copy_handle_data(expected, tensor)
+    else:
+        tensor.set_shape(expected.shape)
+
+
+def with_shape(tensor: Tensor, shape: Any) -> Tensor:
+    """`tensor` with a static shape that says less than its own, as loops may need."""
+    if tensor.dtype in (tf.resource, tf.variant) or tensor.shape.as_list() == shape:
+        return tensor
+    return tf.compat.v1.placeholder_with_default(tensor, shape)
 
 
 @contextlib.contextmanager

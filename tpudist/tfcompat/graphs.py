@@ -97,6 +97,12 @@ def variables_reused() -> Iterator[Any]:
         yield
 
 
+def is_found_by_name(variable: Any) -> bool:
+    """Whether ``tf.get_variable`` made a variable, and finds it again."""
+    store = variable_scope._get_default_variable_store()._vars
+    return any(found is variable for found in store.values())
+
+
 def count_variable_names(names: Any) -> None:
     """From now on names are counted from `names`; see ``functions.variable_names``."""
     variable_scope.get_variable_scope_store().variable_scopes_count = dict(names)
@@ -230,6 +236,11 @@ def graphs_called_by(op: Operation) -> list[Any]:
     return [called(op.graph, function.name) for function in called_by(op.node_def)]
 
 
+def called_by_attribute(op: Operation, attribute: str) -> list[Any]:
+    """The FuncGraph of each function in an attribute of `op`."""
+    return [called(op.graph, each.name) for each in _functions_in(op.node_def.attr[attribute])]
+
+
 def definition(graph: Graph, name: str) -> Any:
     """The ``FunctionDef`` of a function that ops of `graph` call by name.
 
@@ -238,6 +249,9 @@ def definition(graph: Graph, name: str) -> Any:
     function = graph._get_function(name)
     return None if function is None else _definition(function)
 
+
+#: Branches and loops whose bodies are functions.
+FLOWS = ("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While")
 
 #: Ops that ask a resource for its value, and change nothing.
 READS = (

@@ -137,6 +137,19 @@ def numbered(graph: CountingGraph) -> list[Any]:
     return [(position, _with_seed(ops[position:], number)) for position, number in graph.counted]
 
 
+def numbered_inside(graph: Graph) -> list[Operation]:
+    """The random ops of a branch or loop that were given no seed of their own.
+
+    TensorFlow numbered them from 0; until 2.1 by the ops of the graph before them.
+    """
+    ops = graph.get_operations()
+    seed = None if graph.seed is None else graph.seed % _NOT_ZERO
+    seeded = [(i, op) for i, op in enumerate(ops) if is_random(op) and op.get_attr("seed") == seed]
+    if versions.COUNTS_RANDOM_OPS:
+        return [op for _, op in seeded if op.get_attr("seed2") < len(seeded)]
+    return [op for i, op in seeded if op.get_attr("seed2") in (i, i + 1)]
+
+
 def _with_seed(ops: Sequence[Operation], number: int) -> Any:
     for op in ops:
         if is_random(op) and was_numbered(op, number):

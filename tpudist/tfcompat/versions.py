@@ -203,6 +203,10 @@ TRACES_AS_FIRST = _since("1.14")
 #: ``experimental_run_functions_eagerly``).
 FUNCTIONS_CAN_BE_INLINED = _since("1.15")
 
+#: A branch or loop keeps the graph that its function was made of, also when its gradient is built
+#: (2.1); before, the gradient is that of a copy.
+FLOWS_KEEP_THEIR_GRAPHS = _since("2.1")
+
 #: TensorFlow answers whether they are (2.2); before, only a variable of the module knows.
 ANSWERS_FUNCTIONS_RUN_EAGERLY = _since("2.2")
 

@@ -165,21 +165,21 @@ class Explanation:
         last = "tpudist run --compile v5e:2x4 SCRIPT, which says whether it compiles and fits"
         return list(dict.fromkeys(steps)) or [last]
 
-    def finish(self, graph: Graph, merges: Sequence[Merge]) -> None:
+    def finish(self, graph: Graph, merges: Sequence[Sequence[Merge]]) -> None:
         """Hands the explanation to all recordings, after a trace was batched or could not be.
 
         Args:
           graph: the trace.
-          merges: its merges, in its order.
+          merges: in its order, each merge, or all those of a branch or loop.
         """
         if _recordings:
             self._describe(graph, merges)
         self.traced = len(graph.get_operations())
         self._publish(graph.get_operations())
 
-    def _describe(self, graph: Graph, merges: Sequence[Merge]) -> None:
+    def _describe(self, graph: Graph, merges: Sequence[Sequence[Merge]]) -> None:
         try:
-            self.meetings = [step_parts.meeting(merge, place) for merge in merges]
+            self.meetings = [step_parts.meeting(each, place) for each in merges]
             self.padded = step_parts.padded_features(graph, place)
         except Exception:  # of whatever kind: an explanation may not stop a program
             if os.environ.get(machine.STRICT_BATCHING) == "1":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Callable, Iterator, NamedTuple, Sequence
 
 from tpudist.virtual.trace import all_ops
 
@@ -44,19 +44,26 @@ class Meeting(NamedTuple):
         return "%s: %s" % (self.place, "; ".join(said) or "the replicas meet")
 
 
-def meeting(merge: Merge, place: Callable[[Operation], str]) -> Meeting:
-    """Returns the `Meeting` of a merge; `place` gives the line of an op."""
+def meeting(merges: Sequence[Merge], place: Callable[[Operation], str]) -> Meeting:
+    """Returns the `Meeting` of a merge, or of all those in a branch or loop.
+
+    Args:
+      merges: the merges.
+      place: gives the line of an op.
+    """
     tensors: dict[str, dict[int, Tensor]] = {}
-    for _, source, replica in merge.used():
-        name = _COLLECTIVES.get(replica, "all-gather")
-        if replica in _COLLECTIVES or not merge.program.uniformity.holds(source):
-            tensors.setdefault(name, {})[id(source)] = source
+    for merge in merges:
+        for _, source, replica in merge.used():
+            name = _COLLECTIVES.get(replica, "all-gather")
+            if replica in _COLLECTIVES or not merge.program.uniformity.holds(source):
+                tensors.setdefault(name, {})[id(source)] = source
     collectives = {
         name: (len(found), sum(map(_bytes, found.values()))) for name, found in tensors.items()
     }
-    variables = merge.updated + ([merge.assigned] if merge.assigned is not None else [])
+    variables = [variable for merge in merges for variable in merge.updated]
+    variables += [merge.assigned for merge in merges if merge.assigned is not None]
     names = tuple(dict.fromkeys(variable.name for variable in variables))
-    lines = map(place, _ops_nearby(merge))
+    lines = (place(op) for merge in merges for op in _ops_nearby(merge))
     return Meeting(next((line for line in lines if line != "?"), "?"), collectives, names)
 
 

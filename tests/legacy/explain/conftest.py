@@ -20,13 +20,18 @@ def step(x, kernel):
     return context.all_reduce("SUM", tf.cast(length, tf.float32) + tf.reduce_sum(total))
 
 
-@pytest.fixture
-def steps(monkeypatch):
-    """What is told of it on four cores, each with 5 rows: a list with one dict."""
+def explained(fn, *args):
+    """What is told of a replica function on four cores: a list with one dict."""
     if not versions.TRACE_ONCE:
         pytest.skip(harness.TRACED_PER_REPLICA)
-    monkeypatch.setenv(machine.TPU_CHECK, "warn")
     strategy = harness.make()
     with explanations.recording() as recorded:
-        harness.graph(lambda: strategy.run(step, (tf.ones([5, 3]), tf.ones([3, 2]))))()
+        harness.graph(lambda: strategy.run(fn, args))()
     return [explain.as_dict(each) for each in explanations.each_once(recorded)]
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """What is told of :func:`step`, each core with 5 rows."""
+    monkeypatch.setenv(machine.TPU_CHECK, "warn")
+    return explained(step, tf.ones([5, 3]), tf.ones([3, 2]))

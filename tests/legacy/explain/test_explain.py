@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+import tensorflow as tf
 
 from tests.legacy.explain import conftest
 from tpudist.legacy import explain
@@ -51,6 +52,23 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         self.text.append(data)
+
+
+def test_what_replicas_do_in_a_loop_is_one_meeting():
+    """Ops of the loop count in the segment before it is left."""
+
+    def step():
+        def body(i, x):
+            sum_ = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, x)
+            return i + 1, tf.sin(sum_)
+
+        return tf.while_loop(lambda i, x: i < 3, body, (0, tf.ones([2])))[1] * 2
+
+    (described,) = conftest.explained(step)
+    (meeting,) = described["meetings"]
+    assert meeting["collectives"] == [{"kind": "all-reduce", "tensors": 1, "bytes": 8}]
+    assert meeting["place"].startswith(__file__)
+    assert len(described["segments"]) == 2 and described["share"] == 1.0
 
 
 def test_the_page_has_all_of_it(steps):

@@ -147,21 +147,6 @@ def test_a_nested_function_with_a_tensor_as_condition_is_no_place_to_meet(strate
         run(strategy, lambda: reduce(number()))
 
 
-@pytest.mark.parametrize("place", ["cond", "while"])
-@traced_once
-def test_a_merge_cannot_happen_inside(strategy, place):
-    def reduce():
-        return context().all_reduce(SUM, number())
-
-    def fn():
-        if place == "cond":
-            return tf.cond(number() > 1.0, reduce, number)
-        return tf.while_loop(lambda x: x < 10.0, lambda x: [reduce() + x], [tf.constant(0.0)])
-
-    with pytest.raises(ContextError, match="merge_call.*nested @tf.function"):
-        run(strategy, fn)
-
-
 def test_a_variable_may_be_created_in_the_first_call(strategy):
     made = []
 

@@ -55,14 +55,17 @@ def test_an_op_whose_rule_fails_is_copied_per_replica(
     assert reason.startswith(reported) and "\n" not in reason
 
 
-def test_an_error_outside_of_a_rule_leaves_the_step_unbatched(strategy, monkeypatch):
+def test_an_error_outside_of_a_rule_leaves_the_segment_unbatched(strategy, monkeypatch):
     def output_value(self, tensor, per_replica):
         raise KeyError("a tensor")
 
     monkeypatch.setattr(batched_graph.BatchedGraph, "output_value", output_value)
     monkeypatch.delenv(machine.STRICT_BATCHING)
     check(strategy, lambda x: tf.sin(x) * 2, shares(4, 6))
-    assert "KeyError" in strategy.extended.explanations[-1].reason
+    (ops,) = {
+        ops for ops in strategy.extended.explanations[-1].record.per_replica if ops.op_type == "Sin"
+    }
+    assert "KeyError" in ops.reason
 
 
 @pytest.mark.parametrize(("rule", "error"), [(raises, ValueError), (of_another_shape, Exception)])

@@ -50,6 +50,9 @@ class Merge(function_graphs.Trace):
     regroups = False
     is_meeting = True
 
+    #: The op of the trace that stands for it; see `flows.Flow`.
+    op = None
+
     def __init__(self, program: Program) -> None:
         super().__init__("merge_function", program.outer)
         # TensorFlow numbers a sum over hosts whenever the function around this graph is called.
@@ -77,6 +80,8 @@ class Merge(function_graphs.Trace):
             args, kwargs = self._enter((args, kwargs), keeps_merged(merge_fn))
             self.position = len(self.program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
+        for outer, _ in functions.captures(self.graph):
+            self.program.take(outer)
         self.used_as_one = list(filter(stored_once.is_stored_once, self._variables()))
         return self.hand_back(result)
 
@@ -179,6 +184,10 @@ class Merge(function_graphs.Trace):
         """The tensors of the replica trace that entered the merge as `value`, or None."""
         return self._sources.get(_key(value))
 
+    def merges(self) -> list[Merge]:
+        """The merge, as of a `flows.Flow` all those in it."""
+        return [self]
+
     def used(self) -> list[Any]:
         """The `inputs` that are used, once the merge is traced."""
         returned = IdentityMap.of(t for _, tensors in self.results for t in tensors)
@@ -278,14 +287,14 @@ def _only_one(leaf: Any) -> Any:
 
 
 class NestedMergeError(ContextError):
-    """A merge in a nested tf.function, loop or branch."""
+    """A merge in a place where the trace cannot be cut."""
 
 
 def check_place(graph: Graph) -> None:
     """Refuses a merge in a place where the trace cannot be cut into segments.
 
     Raises:
-      NestedMergeError: (a ContextError) `merge_call` in a nested tf.function, loop or branch.
+      NestedMergeError: (a ContextError) the current graph is not `graph`.
     """
     current = tf.compat.v1.get_default_graph()
     if current is not graph:
@@ -297,26 +306,12 @@ def refusal(place: Any) -> Any:
     return NestedMergeError(
         "`merge_call` called while defining a new graph or a tf.function "
         "(%s), inside the function passed to `run`" % place,
-        "all replicas meet in a merge_call (an all_reduce, an optimizer's "
-        "apply_gradients, an assignment that aggregates), and the virtual TPU "
-        "cannot meet inside a tf.cond, a tf.while_loop, or a nested @tf.function with one",
-        "take the @tf.function off the nested function, or move the call out "
-        "of the branch or loop; loop over steps outside of `run`",
+        "all replicas meet in a merge_call (an all_reduce, an optimizer's apply_gradients, an "
+        "assignment that aggregates), and the virtual TPU cannot meet in a loop's condition, in a "
+        "function of a dataset, in a nested @tf.function with a branch or loop, or before "
+        "TensorFlow 2.4 in any other nested @tf.function, or in a branch or loop behind an effect",
+        "take the @tf.function off the nested function, or move the call out of it",
     )
-
-
-def parts_around(graph: Graph, tensor: Tensor) -> Any:
-    """Each replica's own of a tensor of theirs, for replicas that a merge around `graph` starts.
-
-    Returns:
-      A tensor for each replica; None if it is no tensor of such a replica trace.
-    """
-    while isinstance(graph, functions.FuncGraph):
-        trace = getattr(graph, "_tpudist_trace", None)
-        if isinstance(trace, Merge) and trace._is_inside(tensor):
-            return distributed.components(trace._enter_leaf(tensor))
-        graph = graph.outer_graph
-    return None
 
 
 def note_update(variable: Variable) -> None:

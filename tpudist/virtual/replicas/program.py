@@ -6,7 +6,8 @@ runs the compiled program on every core. So does the virtual TPU in a
 context (``merge_call``, and with it every all-reduce and every assignment
 that aggregates) the trace records a merge. When it ends, :mod:`segments` cuts it
 at the merges. :mod:`segment_calls` calls each merge once, and each segment once if
-:mod:`vectorize` can batch the replicas, else once per replica.
+:mod:`vectorize` can batch the replicas, else once per replica. A branch or loop in which the
+replicas meet is cut itself (a `Part`), and is like a merge to the trace around it (:mod:`flows`).
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, graphs, nests, random_seeds, versions
 from tpudist.virtual import explanations
-from tpudist.virtual.replicas import merge, segment_calls, uniformity
+from tpudist.virtual.replicas import flows, merge, segment_calls, uniformity
 from tpudist.virtual.tpu_check import reports
 from tpudist.virtual.trace import arguments, dependencies, effects, function_graphs
 from tpudist.virtual.variables import splits, storage, stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Operation, Strategy
+    from tpudist.tfcompat.annotations import Extended, FunctionGraph, Operation, Strategy
     from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
@@ -45,15 +46,18 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     explanation = explanations.Explanation(fn, len(extended.worker_devices))
     while True:
         program, results = _traced(extended, explanation, fn, args, kwargs)
-        for variable in _assigned_between_effects(program):
-            splits.split(variable)
+        program.find_flows()
+        for each in program.with_parts():
+            for variable in _assigned_between_effects(each):
+                splits.split(variable)
         splits.split_written(program.graph.get_operations())
         if not program.is_outdated():
-            program.number_random_ops()
+            for each in program.with_parts():
+                each.number_random_ops()
             explanation.note_arguments(placeholder for placeholder, _ in program.arguments)
             explanation.refused = reports.check_program(program, results)
             results = segment_calls.build_calls(program, results)
-            explanation.finish(program.graph, program.merges)
+            explanation.finish(program.graph, [one.merges() for one in program.merges])
             program.forget_lines()
             extended.explanations.append(explanation)
             return results
@@ -87,7 +91,9 @@ class Program(function_graphs.Trace):
     Attributes:
       extended: the `VirtualExtended`.
       arguments: [(placeholder in `graph`, [N tensors of `outer`])].
-      merges: the `merge.Merge` objects in program order.
+      merges: the `merge.Merge` objects in program order, and the `flows.Flow` objects, once they
+        are found.
+      parts: the `Part` of each branch or loop in it in which replicas meet.
       deliveries: [(nest, receive)]: values that leave the function without
         being returned; see :func:`deliver`.
       explanation: the `explanations.Explanation` of what becomes of it.
@@ -100,11 +106,16 @@ class Program(function_graphs.Trace):
         self.explanation = explanation
         self.extended = extended
         self.arguments: list[Any] = []
-        self.merges: list[Any] = []
         self.deliveries: list[Any] = []
+        self._replica_id = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begins an empty list of merges, and what is known of them."""
+        self.merges: list[Any] = []
+        self.parts: list[Part] = []
         self.numbers: dict[Operation, list[int]] = {}
         self.uniformity = uniformity.Uniformity(self)
-        self._replica_id = None
 
     @property
     def num_replicas(self) -> int:
@@ -132,11 +143,26 @@ class Program(function_graphs.Trace):
 
         The function is then traced again, with one value per component.
         """
-        return self.uniformity.has_changed() or not all(
+        if any(each.uniformity.has_changed() for each in self.with_parts()):
+            return True
+        return not all(
             stored_once.is_stored_once(variable)
-            for merge_ in self.merges
+            for merge_ in self.all_merges()
             for variable in merge_.updated + merge_.used_as_one
         )
+
+    def find_flows(self) -> None:
+        """Finds the branches and loops in which replicas meet, once all is traced."""
+        for each in self.with_parts():
+            each.merges = sorted(each.merges + flows.of(each), key=lambda one: one.position)
+
+    def with_parts(self) -> list[Program]:
+        """This program and the parts of it, at any depth."""
+        return [self] + [one for part in self.parts for one in part.with_parts()]
+
+    def all_merges(self) -> list[merge.Merge]:
+        """The merges of it and of its parts."""
+        return [inner for one in self.merges for inner in one.merges()]
 
     def number_random_ops(self) -> None:
         """Sets :attr:`numbers`, so that each replica draws what it would under MirroredStrategy.
@@ -160,15 +186,23 @@ class Program(function_graphs.Trace):
                 numbers = [random_seeds.next_number(self.outer) for _ in ops]
                 for op, number in zip(ops, numbers) if replica_id in self.replica_ids else ():
                     self.numbers.setdefault(op, []).append(number)
-            for _, op in random_seeds.numbered(merge_.graph) if merge_ else ():
-                number = random_seeds.next_number(self.outer)
-                if op is not None:
-                    random_seeds.renumber(op, number)
+            if isinstance(merge_, merge.Merge):
+                self._number_ops_of(merge_)
+
+    def _number_ops_of(self, merge_: merge.Merge) -> None:
+        for _, op in random_seeds.numbered(merge_.graph):
+            number = random_seeds.next_number(self.outer)
+            if op is not None:
+                random_seeds.renumber(op, number)
 
     def forget_lines(self) -> None:
         """Drops the source lines of the ops of the trace: the copies of the ops have them."""
-        for graph in [self.graph] + [merge_.graph for merge_ in self.merges]:
+        for graph in [self.graph] + [merge_.graph for merge_ in self.all_merges()]:
             graph.made_at.clear()
+
+    def end_segment(self) -> None:
+        """Ends the explanation of a segment that was built."""
+        self.explanation.end_segment()
 
     def replica_id(self) -> Any:
         """The replica's id, an int32 scalar that is known only at run time."""
@@ -201,13 +235,27 @@ class Program(function_graphs.Trace):
         return super().outside(kwargs)
 
     def merge(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
-        """Runs `merge_fn` once, in cross-replica context."""
+        """Runs `merge_fn` once, in cross-replica context.
+
+        Raises:
+          NestedMergeError: (a ContextError) in a nested ``tf.function``, or a loop's condition.
+        """
         if tf.executing_eagerly():  # in tf.init_scope
             return merge.outside(self, merge_fn, args, kwargs)
-        merge.check_place(self.graph)
-        merge_ = merge.Merge(self)
-        self.merges.append(merge_)
+        here = self
+        for graph in flows.graphs_around(self.graph):
+            here = here.part(graph)
+        merge_ = merge.Merge(here)
+        here.merges.append(merge_)
         return merge_.run(merge_fn, args, kwargs)
+
+    def part(self, graph: FunctionGraph) -> Part:
+        """The `Part` that is the trace of a branch or of a loop's body."""
+        known = [part for part in self.parts if part.graph is graph]
+        return known[0] if known else Part(self, graph)
+
+    def take(self, tensor: Any) -> None:
+        """Takes a tensor that a merge captured, as the merge's own."""
 
     def is_merged(self, tensor: Any) -> bool:
         """Whether a tensor is the one value that a merge has given all replicas."""
@@ -216,6 +264,65 @@ class Program(function_graphs.Trace):
             for merge_ in self.merges
             for placeholder, tensors in merge_.results
         )
+
+
+class Part(Program):
+    """The trace of a branch, or of the body of a loop, in which replicas meet.
+
+    Args:
+      around: the `Program` that has the branch or loop.
+      graph: the FuncGraph, which TensorFlow makes a function of.
+    """
+
+    def __init__(self, around: Program, graph: Any) -> None:
+        self.graph, self.around, self.outer = graph, around, around.outer
+        self.extended, self.explanation = around.extended, around.explanation
+        self.arguments = []
+        self._begin()
+        around.parts.append(self)
+        graph._tpudist_trace = self
+
+    @property
+    def must_run(self) -> list[Operation]:  # type: ignore[override]
+        """Its ops with an effect."""
+        ops = self.graph.get_operations()
+        return [op for op in ops if functions.is_stateful(op) and not graphs.only_reads(op)]
+
+    @property
+    def deliveries(self) -> list[Any]:  # type: ignore[override]
+        """Refuses to let a value leave the function.
+
+        Raises:
+          NestedMergeError: always.
+        """
+        raise merge.refusal(self.graph.name)
+
+    def number_random_ops(self) -> None:
+        """Sets :attr:`numbers`: TensorFlow numbers the ops of each branch and loop from 0."""
+        for op in random_seeds.numbered_inside(self.graph):
+            number = op.get_attr("seed2")
+            self.numbers[op] = [
+                random_seeds.number_of_replica(number, each) for each in self.replica_ids
+            ]
+        for merge_ in self.merges:
+            if isinstance(merge_, merge.Merge):
+                self._number_ops_of(merge_)
+
+    def end_segment(self) -> None:
+        """Leaves the explanation open: the part is in a segment of the program around it."""
+
+    def replica_id(self) -> Any:
+        """See the base class."""
+        return self.around.replica_id()
+
+    def take(self, tensor: Any) -> None:
+        """Takes a tensor of a trace around it in, so that it is there when the merge is called."""
+        graph = getattr(tensor, "graph", None)
+        around: Any = self.around
+        while isinstance(around, Part) and graph is not around.graph:
+            around = around.around
+        if graph is around.graph:
+            functions.capture(self.graph, tensor)
 
 
 def _id_of_any_replica() -> Any:

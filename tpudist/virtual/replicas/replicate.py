@@ -16,9 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.tfcompat import distributed, functions, graphs, nests, versions
 from tpudist.virtual import explanations, reductions
-from tpudist.virtual.replicas import host_computations, per_replica_trace, program, python_ids
+from tpudist.virtual.replicas import (
+    host_computations,
+    merge,
+    per_replica_trace,
+    program,
+    python_ids,
+)
+from tpudist.virtual.trace import effects
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended
@@ -76,16 +83,47 @@ def _run_in_a_graph(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> A
     reason = _reason_for_per_replica_trace(extended, fn, args, kwargs)
     if reason is None:
         return program.run(extended, fn, args, kwargs)
-    with explanations.per_replica_trace(extended, fn, reason) as explanation:
-        return per_replica_trace.run(extended, fn, args, kwargs, explanation)
+    names, trial = functions.variable_names(), _Trial()
+    try:
+        with explanations.per_replica_trace(extended, fn, reason) as explanation:
+            return per_replica_trace.run(extended, fn, args, kwargs, explanation)
+    except merge.NestedMergeError:
+        if not trial.may_be_repeated():
+            raise
+    graphs.count_variable_names(names)
+    with graphs.variables_reused():
+        return program.run(extended, fn, args, kwargs)
+
+
+class _Trial:
+    """Replicas that are traced one by one, until they meet in a branch or loop.
+
+    They cannot meet there, but in one trace they can: the function is traced once more, if what
+    the trial has left in the graph does nothing.
+    """
+
+    def __init__(self) -> None:
+        self._graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        self._start = len(self._graph.get_operations()) if self._graph else 0
+        self._variables = set(map(id, self._all_variables()))
+
+    def may_be_repeated(self) -> bool:
+        """Whether nothing that is left would run, and no variable would be there twice."""
+        if self._graph is None or not versions.TRACES_AS_FIRST:
+            return False
+        if functions.in_function():
+            return not any(map(effects.affects, self._graph.get_operations()[self._start :]))
+        made = [each for each in self._all_variables() if id(each) not in self._variables]
+        return all(map(graphs.is_found_by_name, made))
+
+    def _all_variables(self) -> list[Any]:
+        return tf.compat.v1.global_variables() if self._graph else []
 
 
 def _reason_for_per_replica_trace(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
     if not functions.in_function():
         return "a graph outside of run_steps_on_dataset: Python and Sessions have its tensors"
-    if any(map(_is_of_functions, nests.flatten((args, kwargs)))):
-        return "the replicas' arguments are functions, each of a replica that was traced alone"
     if not versions.TRACES_AS_FIRST:
         return "TensorFlow before 1.14 traces once per replica"
     if not versions.TRACE_ONCE and not extended.builds_steps:
@@ -95,11 +133,6 @@ def _reason_for_per_replica_trace(extended: Extended, fn: Fn, args: Args, kwargs
     if not versions.TRACE_ONCE and tf.compat.v1.get_default_graph().seed is not None:
         return "the graph has a seed, and TensorFlow numbers a random op by the ops before it"
     return python_ids.reason(fn, (args, kwargs))
-
-
-def _is_of_functions(leaf: Any) -> bool:
-    """Whether a leaf is a per-replica value of Python functions."""
-    return distributed.is_distributed(leaf) and callable(distributed.components(leaf)[0])
 
 
 def call_in_function(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
@@ -10,13 +9,14 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import reductions, vectorize
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.replicas import merge as merges
-from tpudist.virtual.trace import dependencies, segments
+from tpudist.virtual.replicas import flows
+from tpudist.virtual.trace import dependencies, function_graphs, segments
 from tpudist.virtual.variables import storage, stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor, Variable
     from tpudist.virtual.annotations import BatchedSegment, Merge, Program, Segment
+    from tpudist.virtual.replicas.program import Part
 
 
 def build_calls(program: Program, results: Any) -> Any:
@@ -29,10 +29,10 @@ def build_calls(program: Program, results: Any) -> Any:
     Returns:
       The same nest, a ``PerReplica`` in place of each tensor.
     """
-    return _Calls(program, results).build()
+    return Calls(program, results).build()
 
 
-class _Calls:
+class Calls:
     """Builds the calls; keeps the batched value of each tensor that they compute."""
 
     def __init__(self, program: Program, results: Any) -> None:
@@ -49,17 +49,42 @@ class _Calls:
         program = self._program
         with program.outer.as_default(), program.extended.place():
             self._set_inputs()
-            cut = segments.cut(program, self._result_tensors())
-            calls = self._calls(cut)
-            for call, merge in zip(calls, program.merges + [None]):
-                call()
-                if merge is not None:
-                    self._call_merge(merge)
-                    for variable in merge.updated:
-                        stored_once.assume_equal(variable)
+            self._call_all(self._result_tensors())
             for value, receive in program.deliveries:
                 receive(nests.map_structure(self._result, value))
             return nests.map_structure(self._result, self._results)
+
+    def _call_all(self, results: list[Any]) -> None:
+        """Calls the segments, and the merges between them; `results` are tensors that leave it."""
+        program = self._program
+        cut = segments.cut(program, results)
+        shared = segments.is_large(program, cut)
+        for segment, merge in zip(cut, program.merges + [None]):
+            if segment is not None:
+                self._call_segment(segment, shared)
+            program.end_segment()
+            if isinstance(merge, flows.Flow):
+                self._call_flow(merge)
+            elif merge is not None:
+                self._call_merge(merge)
+                for variable in merge.updated:
+                    stored_once.assume_equal(variable)
+
+    def inside(self, part: Part, values: Sequence[Any]) -> list[Any]:
+        """Calls the segments and merges of a branch or of a loop's body.
+
+        Args:
+          part: its trace.
+          values: the batched value of each of its inputs.
+
+        Returns:
+          The batched values of its outputs.
+        """
+        inner = Calls(part, None)
+        inner._batched_values.update(zip(part.graph.inputs, values))
+        outputs = [dependencies.origin(tensor) for tensor in part.graph.outputs]
+        inner._call_all(outputs)
+        return [inner._batched_values[tensor] for tensor in outputs]
 
     def _set_inputs(self) -> None:
         for placeholder, tensors in self._program.arguments:
@@ -68,9 +93,6 @@ class _Calls:
             self._batched_values[placeholder] = self._captured(external, placeholder)
 
     def _captured(self, external: Any, placeholder: Any) -> Any:
-        parts = merges.parts_around(self._program.outer, external)
-        if parts is not None:
-            return vectorize.from_replicas(parts, placeholder)
         variable = storage.per_replica_variable(external)
         if variable is None:
             stored_once.assume_equal(stored_once.of_handle(external))
@@ -84,7 +106,8 @@ class _Calls:
         copies = distributed.components(variable)
         return [copies[i] for i in storage.positions(variable, self._program.extended)]
 
-    def _batched(self, tensor: Tensor) -> Any:
+    def batched(self, tensor: Tensor) -> Any:
+        """The batched value of a tensor of the trace."""
         return self._batched_values[dependencies.origin(tensor)]
 
     def _is_inside(self, tensor: Tensor) -> bool:
@@ -101,18 +124,16 @@ class _Calls:
 
     # Segments.
 
-    def _calls(self, cut: Any) -> list[Any]:
-        """The function that calls each segment: once for all replicas if possible."""
-        batched = vectorize.batch_segments(self._program, cut, self._batched_values)
+    def _call_segment(self, segment: Segment, shared: bool) -> None:
+        """Calls a segment: once for all replicas if possible."""
+        batched = vectorize.batch_segment(self._program, segment, self._batched_values)
         if batched is not None:
-            return [functools.partial(self._call_batched, segment) for segment in batched]
-        shared = segments.is_large(self._program, cut)
-        return [functools.partial(self._call_segment, segment, shared) for segment in cut]
+            self._call_batched(batched)
+        else:
+            self._call_per_replica(segment, shared)
 
-    def _call_batched(self, segment: BatchedSegment | None) -> None:
+    def _call_batched(self, segment: BatchedSegment) -> None:
         """Calls a batched segment, once for all replicas."""
-        if segment is None:
-            return
         reads = self._read_or_assign(segment.around.reads)
         inputs = [t for tensor in segment.inputs for t in self._batched_values[tensor].tensors()]
         layout_tensors = [batched.tensors() for _, batched in segment.outputs]
@@ -137,14 +158,12 @@ class _Calls:
         with tf.control_dependencies(operations):
             return [tf.no_op()] if operations else []
 
-    def _call_segment(self, segment: Segment | None, shared: Any) -> None:
+    def _call_per_replica(self, segment: Segment, shared: bool) -> None:
         """Calls a segment once per replica, one after the other.
 
         The ops of a call use all cores of the device; in sequence, a
         replica's intermediate values are freed before the next replica's are computed.
         """
-        if segment is None:
-            return
         columns = []
         inputs_per_replica = [self._batched_values[t].per_replica() for t in segment.inputs]
         replica_functions = segments.replica_functions(self._program, segment, shared)
@@ -176,10 +195,7 @@ class _Calls:
             with graph.as_default():
                 graph.outputs = [tf.constant(0)]
         inputs = [self._source(source, replica) for _, source, replica in used]
-        inputs += [
-            self._batched(outer).per_replica()[0] if self._is_inside(outer) else outer
-            for outer, _ in functions.captures(graph)
-        ]
+        inputs += [self._captured_by_merge(outer) for outer, _ in functions.captures(graph)]
         with tf.control_dependencies(self._last):
             outputs = functions.call(functions.make(graph, noinline=False), inputs, graph.outputs)
         self._last = [outputs[0].op]
@@ -188,8 +204,21 @@ class _Calls:
             parts = parts * (self._count // len(parts))
             self._batched_values[placeholder] = vectorize.from_replicas(parts, placeholder)
 
+    def _captured_by_merge(self, tensor: Tensor) -> Any:
+        """What a merge captured: a tensor of the trace is that of the first replica."""
+        if not self._is_inside(tensor) and function_graphs.is_traced(tensor):
+            held = functions.captures(self._program.graph)  # of a trace around this part
+            tensor = next((inner for outer, inner in held if outer is tensor), tensor)
+        return self.batched(tensor).per_replica()[0] if self._is_inside(tensor) else tensor
+
+    def _call_flow(self, flow: flows.Flow) -> None:
+        with tf.control_dependencies(self._last):
+            values, op = flow.call(self)
+        self._batched_values.update(zip(flow.op.outputs, values))
+        self._last = [op]
+
     def _source(self, source: Any, replica: int | str) -> Any:
-        batched = self._batched(source)
+        batched = self.batched(source)
         if replica == "rows":
             return batched.rows()
         if replica != "sum":
@@ -213,8 +242,7 @@ class _Calls:
         if not any(self._is_inside(t) for t in flat):
             return leaf
         columns = [
-            self._batched(t).per_replica() if self._is_inside(t) else [t] * self._count
-            for t in flat
+            self.batched(t).per_replica() if self._is_inside(t) else [t] * self._count for t in flat
         ]
         return self._per_replica([distributed.pack(leaf, row) for row in zip(*columns)])
 

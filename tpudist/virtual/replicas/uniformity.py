@@ -6,13 +6,14 @@ that a merge gave back, and everything computed from these without side effects.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy as np
 
 from tpudist.tfcompat import distributed, functions, graphs, made_ops, nests
 from tpudist.virtual import reductions
 from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
@@ -25,12 +26,16 @@ class Uniformity:
 
     Args:
       program: the `Program`, which may still be traced.
+      assumed: tensors of the trace that count as uniform.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, assumed: Iterable[Tensor] = ()) -> None:
         self._program = program
+        self._around = getattr(program, "around", None)
         self._seen = {"arguments": 0, "captures": 0, "merges": 0, "ops": 0}
-        self._placeholders: IdentityMap[Any, Any] = IdentityMap()
+        self._placeholders: IdentityMap[Any, Any] = IdentityMap(
+            (tensor, True) for tensor in assumed
+        )
         self._read: IdentityMap[Any, Any] = IdentityMap()
         self._uniform: IdentityMap[Any, Any] = IdentityMap()
         self._claimed: IdentityMap[Any, Any] = IdentityMap()
@@ -44,6 +49,10 @@ class Uniformity:
             self._claimed.update(IdentityMap.of(leaves))
         return uniform
 
+    def assuming(self, tensors: Iterable[Tensor]) -> Uniformity:
+        """What else is uniform if these tensors are."""
+        return Uniformity(self._program, tensors)
+
     def has_changed(self) -> bool:
         """Whether a variable was split after what is computed from it had counted as uniform."""
         if all(map(_is_one, self._read)):
@@ -52,7 +61,9 @@ class Uniformity:
         return not all(map(now.holds, self._claimed))
 
     def _is_uniform(self, leaf: Any) -> bool:
-        return getattr(leaf, "graph", None) is not self._program.graph or leaf in self._uniform
+        if getattr(leaf, "graph", None) is self._program.graph:
+            return leaf in self._uniform
+        return self._around is None or self._around.uniformity.holds(leaf)
 
     def learn(self) -> None:
         """Looks at the ops that were added to the trace since the last time."""
@@ -73,7 +84,9 @@ class Uniformity:
         uniform = [tensor in self._uniform for tensor in op.inputs]
         if op.type == "IdentityN":  # a custom gradient's: each output is one input
             return uniform
-        return [op.type != "Placeholder" and all(uniform) and graphs.only_reads(op)]
+        if op.type == "Placeholder" or not all(uniform):
+            return [False]
+        return [graphs.only_reads(op) and not function_graphs.meets(op)]
 
     def _learn_placeholders(self) -> None:
         """Decides for each new placeholder of the trace whether all replicas get the same value."""
@@ -83,7 +96,8 @@ class Uniformity:
             is_one = all(tensor is tensors[0] for tensor in tensors)
             self._placeholders[inner] = is_one and not is_alone  # others are on other hosts
         for outer, inner in self._unseen("captures", functions.captures(program.graph)):
-            self._placeholders[inner] = not functions.is_resource(outer) or _is_one(outer)
+            of_outer = _is_one if functions.is_resource(outer) else self._is_uniform
+            self._placeholders[inner] = self._placeholders.get(inner) or of_outer(outer)
             if self._placeholders[inner] and functions.is_resource(outer):
                 self._read[outer] = True
         # The last merge may have got more results since.

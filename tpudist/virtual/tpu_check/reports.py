@@ -85,12 +85,12 @@ def check_pipeline(extended: Extended, dataset: Any) -> None:
 def _causes_of_program(program: Program, results: Any) -> list[causes.Cause]:
     sources = {id(placeholder): outer for placeholder, outer in program.arguments}
     needed = _needed(program, results)
-    for merge in program.merges:
+    for merge in program.all_merges():
         sources.update((id(placeholder), [source]) for placeholder, source, _ in merge.inputs)
         sources.update((id(placeholder), tensors) for placeholder, tensors in merge.results)
         needed += [source for _, source, _ in merge.inputs]
     graphs = [(program.graph, needed)]
-    graphs += [(merge.graph, [each for _, each in merge.results]) for merge in program.merges]
+    graphs += [(merge.graph, [each for _, each in merge.results]) for merge in program.all_merges()]
     return [
         cause
         for graph, nest in graphs

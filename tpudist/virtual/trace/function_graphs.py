@@ -81,10 +81,10 @@ class Trace:
 
         It keeps the name scope, as `tf.init_scope` does.
         """
+        scope = tf.compat.v1.get_default_graph().get_name_scope()
         with self.outer.as_default(), tf.control_dependencies(
             None
         ), contextlib.ExitStack() as stack:
-            scope = self.graph.get_name_scope()
             if scope:
                 stack.enter_context(tf.name_scope(scope + "/"))
             stack.enter_context(outside(kwargs))
@@ -143,6 +143,18 @@ def current() -> Trace | None:
             return graph._tpudist_trace
         graph = graph.outer_graph
     return None
+
+
+def is_traced(tensor: Any) -> bool:
+    """Whether `tensor` is one of a `Trace`."""
+    return hasattr(getattr(tensor, "graph", None), "_tpudist_trace")
+
+
+def meets(op: Operation) -> bool:
+    """Whether `op` is a branch or loop of a trace in which replicas meet."""
+    if op.type not in graphs.FLOWS:
+        return False
+    return any(hasattr(graph, "_tpudist_trace") for graph in graphs.graphs_called_by(op))
 
 
 def _lift(kwargs: dict[str, Any]) -> None:

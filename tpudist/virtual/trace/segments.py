@@ -111,6 +111,7 @@ def _live(
 def _assign(program: Program) -> dict[Operation, int]:
     """{op: segment}, by program order; inputs of the trace are in no segment."""
     placeholders = _inputs_of_trace(program)
+    flows = {merge.op: i for i, merge in enumerate(program.merges) if merge.op is not None}
     positions = [merge.position for merge in program.merges]
     operations = [
         op
@@ -119,9 +120,11 @@ def _assign(program: Program) -> dict[Operation, int]:
     ]
     indices = {op: i for i, op in enumerate(program.graph.get_operations())}
     segment_of = collections.OrderedDict(
-        (op, bisect.bisect_right(positions, indices[op])) for op in operations
+        (op, flows.get(op, bisect.bisect_right(positions, indices[op]))) for op in operations
     )
     _pull_forward(segment_of)
+    for op in flows:
+        segment_of.pop(op, None)
     return segment_of
 
 
@@ -143,6 +146,7 @@ def _pull_forward(segment_of: dict[Operation, int]) -> None:
 def _inputs_of_trace(program: Program) -> Tensors:
     inputs = [placeholder for placeholder, _ in program.arguments]
     inputs += [inner for _, inner in functions.captures(program.graph)]
+    inputs += program.graph.inputs
     inputs += [inner for merge in program.merges for inner, _ in merge.results]
     return IdentityMap.of(inputs)
 

@@ -4,14 +4,14 @@ The replicas of a slice run one program on equal shares of a batch. On one devic
 program on the whole batch gives each replica the same values, with a few large ops in place of
 many small ones.
 
-The one entry is :func:`batch_segments`; `TPUDIST_VECTORIZE=0` closes it, and every op is done
+The one entry is :func:`batch_segment`; `TPUDIST_VECTORIZE=0` closes it, and every op is done
 once per replica. A batched value (:mod:`values`) stands for one tensor of the trace in
 all replicas; a batching rule (:mod:`rules`) does an op of one type on batched values.
 """
 
-from tpudist.virtual.vectorize.batching import batch_segments
+from tpudist.virtual.vectorize.batching import batch_segment
 from tpudist.virtual.vectorize.own_variables import read_or_assign
 from tpudist.virtual.vectorize.values.batched_values import Uniform
 from tpudist.virtual.vectorize.values.layouts import from_replicas
 
-__all__ = ["Uniform", "batch_segments", "from_replicas", "read_or_assign"]
+__all__ = ["Uniform", "batch_segment", "from_replicas", "read_or_assign"]

@@ -1,4 +1,4 @@
-"""Batches the segments of a program: each becomes one call for all replicas.
+"""Batches a segment of a program: it becomes one call for all replicas.
 
 :mod:`batched_graph` batches op by op, with the rules of :mod:`rules`. An op that cannot be
 batched (there is no rule, it has an effect, or its shapes are not known while tracing) is
@@ -17,10 +17,11 @@ import tensorflow as tf
 
 from tpudist import machine
 from tpudist.tfcompat import functions, placed_graphs
+from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, effects
 from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
-from tpudist.virtual.vectorize.values import batched_values, layouts, tensor_lists
+from tpudist.virtual.vectorize.values import batched_values, tensor_lists
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Function, FunctionGraph, Operation, Tensor
@@ -38,52 +39,50 @@ class BatchedSegment(NamedTuple):
     around: own_variables.Around
 
 
-def batch_segments(
-    program: Program, segments: Sequence[Segment | None], known: own_variables.Values
-) -> list[BatchedSegment | None] | None:
-    """Batches the segments of a program.
+def batch_segment(
+    program: Program, segment: Segment, known: own_variables.Values
+) -> BatchedSegment | None:
+    """Batches a segment of a program.
 
     Args:
       program: the traced `Program`.
-      segments: its `segments.Segment` objects, None for an empty one.
-      known: {input of the program, a tensor of the trace: batched value}.
+      segment: one of its `segments.Segment` objects.
+      known: {input of the segment, a tensor of the trace: batched value}; gets the layouts of
+        what is read around it.
 
     Returns:
-      A list of `BatchedSegment`; None if there is one replica, if ``TPUDIST_VECTORIZE`` is 0,
-      or if the program cannot be batched; the program's explanation then says why.
+      A `BatchedSegment`; None if there is one replica, if ``TPUDIST_VECTORIZE`` is 0, or if the
+      segment cannot be batched; the program's explanation then says why.
     """
+    explanation = program.explanation
     if program.num_replicas == 1:
-        _refuse(program, "there is one replica")
+        explanation.reason = "there is one replica"
+    elif os.environ.get(machine.VECTORIZE) == "0":
+        explanation.reason = "%s=0" % machine.VECTORIZE
+    if explanation.reason is not None:
         return None
-    if os.environ.get(machine.VECTORIZE) == "0":
-        _refuse(program, "%s=0" % machine.VECTORIZE)
-        return None
-    values, batched_segments = IdentityMap(known), []
-    for segment, merge in zip(segments, program.merges + [None]):
-        try:
-            batched = segment and _batch(program, segment, values)
-        except batched_values.NotBatchable as error:
-            _refuse(program, str(error))
-            return None
-        except Exception as error:  # noqa: BLE001
-            _refuse(program, batched_graph.failure_reason(error))
-            return None
-        if segment is not None and batched is None:
-            _refuse(program, "it has a loop of TensorFlow 1")
-            return None
-        batched_segments.append(batched)
-        program.explanation.end_segment()
-        values.update(batched.outputs if batched else ())
-        for placeholder, tensors in merge.results if merge else ():
-            values[placeholder] = layouts.from_replicas(
-                tensors * (program.num_replicas // len(tensors)), placeholder
-            )
-    return batched_segments
+    counted, explanation.segment = explanation.segment, explanations.Record()
+    batched, reason = _batched_or_reason(program, segment, known)
+    if batched is None:
+        explanation.segment = explanations.Record()
+        for op in segment.body:
+            explanation.segment.note(op, reason)
+    counted.add(explanation.segment)
+    explanation.segment = counted
+    return batched
 
 
-def _refuse(program: Program, reason: str) -> None:
-    """Notes why the program is not batched."""
-    program.explanation.reason = reason
+def _batched_or_reason(
+    program: Program, segment: Segment, known: own_variables.Values
+) -> tuple[BatchedSegment | None, str]:
+    """(the `BatchedSegment`, ""), or (None, the reason why the segment cannot be batched)."""
+    try:
+        batched = _batch(program, segment, known)
+    except batched_values.NotBatchable as error:
+        return None, str(error)
+    except Exception as error:  # noqa: BLE001
+        return None, batched_graph.failure_reason(error)
+    return batched, "" if batched else "it has a loop of TensorFlow 1"
 
 
 def _batch(
