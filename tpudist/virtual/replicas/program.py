@@ -280,7 +280,7 @@ class Part(Program):
         self.arguments = []
         self._begin()
         around.parts.append(self)
-        graph._tpudist_trace = self
+        self._register()
 
     @property
     def must_run(self) -> list[Operation]:  # type: ignore[override]

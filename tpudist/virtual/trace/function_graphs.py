@@ -41,8 +41,12 @@ class Trace:
         self.outer = outer or tf.compat.v1.get_default_graph()
         with self.outer.as_default():
             self.graph = random_seeds.CountingGraph(name)
-        self.graph._tpudist_trace = self
+        self._register()
         self.must_run: list[Operation] = []
+
+    def _register(self) -> None:
+        """Lets the trace be found from its graph."""
+        self.graph._tpudist_trace = self
 
     @contextlib.contextmanager
     def ordered(self) -> Iterator[Any]:
