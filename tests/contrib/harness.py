@@ -61,6 +61,7 @@ def enter(name):
             stack.enter_context(first_generation_switches())
         if name == "eager":
             stack.enter_context(eager_context.eager_mode())
+            tf1.reset_default_graph()  # which knows how the last loss, of another test, was reduced
             mode = Eager()
         else:
             stack.enter_context(tf.Graph().as_default())
