@@ -13,6 +13,10 @@ import tensorflow as tf
 
 from tpudist.system.cluster import TPUClusterResolver
 from tpudist.system.placement import DeviceAssignment
+from tpudist.tfcompat.annotations import EstimatorSpec as EstimatorSpec
+from tpudist.tfcompat.annotations import Fn as Fn
+from tpudist.tfcompat.annotations import Scaffold as Scaffold
+from tpudist.tfcompat.annotations import T as T
 
 #: A tensor, symbolic or eager, a variable, an op, and a graph of ops.
 Tensor: TypeAlias = tf.Tensor
@@ -24,8 +28,7 @@ Graph: TypeAlias = tf.Graph
 Strategy: TypeAlias = Any
 Extended: TypeAlias = Any
 
-#: A function of replicas, of a variable or of a loop, and its arguments.
-Fn: TypeAlias = Callable[..., Any]
+#: The arguments of a function of replicas, of a variable or of a loop.
 Args: TypeAlias = Sequence[Any]
 Kwargs: TypeAlias = Mapping[str, Any] | None
 
@@ -64,12 +67,9 @@ Session: TypeAlias = tf.compat.v1.Session
 
 #: What Estimator code hands around: TensorFlow's classes or their stand-ins.
 EstimatorLike: TypeAlias = Any
-EstimatorSpec: TypeAlias = Any
-TPUEstimatorSpec: TypeAlias = Any
 RunConfig: TypeAlias = Any
 TPUConfig: TypeAlias = Any
 
 #: Parts of a training Session of ``tf.compat.v1.train``.
-Scaffold: TypeAlias = Any
 SessionRunHook: TypeAlias = Any
 SaverListener: TypeAlias = Any

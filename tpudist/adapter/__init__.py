@@ -31,7 +31,7 @@ from tpudist.adapter.logical_devices import split_to_logical_devices as split_to
 from tpudist.backends import step_loops
 from tpudist.backends.strategies import backend_of
 from tpudist.backends.strategies import initialize as initialize
-from tpudist.input import distributed_datasets, per_replica_datasets
+from tpudist.input import distributed_datasets
 from tpudist.input.distributed_datasets import make_numpy_dataset as make_numpy_dataset
 from tpudist.keras import whole_batches
 from tpudist.strategy import arguments, base_classes, contexts
@@ -51,6 +51,8 @@ from tpudist.tfcompat.functions import part_of as part_of
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
+    from typing import Callable
+
     import tensorflow as tf
 
     from tpudist.annotations import (
@@ -67,7 +69,10 @@ if TYPE_CHECKING:
         Options,
         ReduceOp,
         Strategy,
+        T,
     )
+    from tpudist.backends.step_loops import Outputs
+    from tpudist.tfcompat.annotations import DataIterator, DistributedDataset, Message, Nest, Tensor
 
 
 # Replicas.
@@ -80,7 +85,7 @@ def run(
     kwargs: Kwargs = None,
     options: Options = None,
     refuse_eager: bool = False,
-) -> Any:
+) -> Nest:
     """Runs `fn` on every replica; distributed arguments become its components.
 
     Context: cross-replica; ``tf.function``, graph, or eager with `fn` a
@@ -97,7 +102,7 @@ def run(
         return telling_values.of(backend_of(strategy).run(fn, args, kwargs, options))
 
 
-def run_on_input(strategy: Strategy, fn: Fn, iterator: Any = None) -> Any:
+def run_on_input(strategy: Strategy, fn: Fn, iterator: Any = None) -> Nest:
     """Runs `fn` on every replica, with the next element of `iterator` if there is one."""
     with strategy.scope():
         args = () if iterator is None else (iterator.get_next(),)
@@ -122,13 +127,13 @@ def replicate(strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any])
 
 def replicate_dividing_losses(
     strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any]
-) -> Any:
+) -> Nest:
     """As :func:`replicate`; optimizers divide a mean loss, as up to TensorFlow 1.13."""
     with strategy._mean_losses(divided=True):
         return replicate(strategy, fn, args, kwargs)
 
 
-def run_keeping_losses(strategy: Strategy, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+def run_keeping_losses(strategy: Strategy, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
     """As :func:`run`; optimizers leave a mean loss as it is, as from TensorFlow 1.14 on."""
     with strategy._mean_losses(divided=False):
         return run(strategy, fn, args, kwargs)
@@ -140,8 +145,8 @@ def run_steps(
     iterator: Any,
     iterations: Integer,
     initial_values: Any,
-    outputs: Any,
-) -> Any:
+    outputs: Outputs,
+) -> Outputs:
     """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
 
     Context: cross-replica; graph, ``tf.function``, or eager, where it runs at once.
@@ -180,7 +185,7 @@ def scope(strategy: Strategy) -> Iterator[Any]:
 # Values and variables.
 
 
-def concatenated(strategy: Strategy, tensors: Sequence[tf.Tensor]) -> tf.Tensor:
+def concatenated(strategy: Strategy, tensors: Sequence[tf.Tensor]) -> Tensor:
     """Concatenates one tensor for each replica along the first dimension, of all processes.
 
     Args:
@@ -195,7 +200,7 @@ def meet(strategy: Strategy) -> None:
     backend_of(strategy).meet()
 
 
-def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> Any:
+def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> Nest:
     """Sums or averages a per-replica value, or each of a nest.
 
     Context: cross-replica.
@@ -224,16 +229,16 @@ def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> A
 
 
 def per_replica_dataset(
-    strategy: Strategy,
-    dataset_fn: DatasetFn,
-    dataset_class: Any = per_replica_datasets.PerReplicaDataset,
-) -> Any:
+    strategy: Strategy, dataset_fn: DatasetFn, dataset_class: Callable[..., T]
+) -> T:
     """See :class:`tpudist.input.per_replica_datasets.PerReplicaDataset`."""
     arguments.require_dataset_function("distribute_dataset", dataset_fn)
     return backend_of(strategy).per_replica_dataset(dataset_fn, dataset_class)
 
 
-def distribute_dataset(strategy: Strategy, dataset: Dataset, options: Options = None) -> Any:
+def distribute_dataset(
+    strategy: Strategy, dataset: Dataset, options: Options = None
+) -> DistributedDataset:
     """`dataset` of global batches, split among hosts and replicas.
 
     Context: cross-replica.
@@ -249,7 +254,7 @@ def distribute_dataset(strategy: Strategy, dataset: Dataset, options: Options = 
 
 def distribute_datasets_from_function(
     strategy: Strategy, dataset_fn: InputFn, options: Options = None
-) -> Any:
+) -> DistributedDataset:
     """A dataset of the per-replica batches of ``dataset_fn(InputContext)``, one call a host."""
     arguments.require_dataset_function("experimental_distribute_datasets_from_function", dataset_fn)
     return backend_of(strategy).distribute_datasets_from_function(dataset_fn, options)
@@ -257,7 +262,7 @@ def distribute_datasets_from_function(
 
 def make_dataset_iterator(
     strategy: Strategy, dataset: Dataset, whole_for_keras: bool = False
-) -> Any:
+) -> DataIterator:
     """An iterator over a dataset of global batches, to be initialized.
 
     With `whole_for_keras`, see :mod:`tpudist.keras.whole_batches`.
@@ -270,7 +275,7 @@ def make_dataset_iterator(
 
 def make_input_fn_iterator(
     strategy: Strategy, input_fn: InputFn, *replication_mode: tf.distribute.InputReplicationMode
-) -> Any:
+) -> DataIterator:
     """An iterator over the batches of ``input_fn(InputContext)``, to be initialized."""
     return backend_of(strategy).make_input_fn_iterator(input_fn, replication_mode)
 
@@ -312,7 +317,7 @@ def extended(strategy: Strategy) -> Extended:
     return base_classes.native(strategy).extended
 
 
-def update_config_proto(strategy: Strategy, config_proto: Any) -> Any:
+def update_config_proto(strategy: Strategy, config_proto: Any) -> Message:
     """A copy of a ``tf.compat.v1.ConfigProto``, adapted to `strategy`."""
     return base_classes.native(strategy).update_config_proto(config_proto)
 

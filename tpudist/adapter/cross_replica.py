@@ -18,11 +18,13 @@ from tpudist.virtual import reductions
 
 if TYPE_CHECKING:
     from tpudist.annotations import Args, Axis, Context, Fn, Kwargs, Pairs, ReduceOp, Strategy
+    from tpudist.strategy.replica_values import Mapped
+    from tpudist.tfcompat.annotations import Nest, Operation, Tensor
 
 
 def reduce_to(
     strategy: Strategy, aggregation: Any, value: Any, destinations: Any = None, axis: Axis = None
-) -> Any:
+) -> Nest:
     """Combines the replicas' values, into one tensor or mirrored to devices.
 
     Args:
@@ -66,7 +68,7 @@ def _require_sum_or_mean(operation: ReduceOp, axis: int) -> None:
         )
 
 
-def _reduce_nest(strategy: Strategy, operation: ReduceOp, value: Any, copies: int) -> Any:
+def _reduce_nest(strategy: Strategy, operation: ReduceOp, value: Any, copies: int) -> Nest:
     mirror = strategies.backend_of(strategy).mirror
     if isinstance(value, replica_values.Mapped):
         items = value.get()
@@ -102,7 +104,7 @@ def _copies(destinations: Any) -> int:
     )
 
 
-def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Any:
+def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Nest:
     """Mirrors a tensor to devices.
 
     Args:
@@ -119,7 +121,7 @@ def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Any:
     return strategies.backend_of(strategy).mirror(tf.convert_to_tensor(tensor), copies)
 
 
-def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
     """Calls ``fn(component, *args, **kwargs)`` for every copy of a variable.
 
     Args:
@@ -153,7 +155,7 @@ def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs
 
 def update_non_slot(
     strategy: Strategy, colocate_with: Any, fn: Fn, args: Args, kwargs: Kwargs
-) -> Any:
+) -> Nest:
     """Calls ``fn(*args, **kwargs)`` on devices; see :func:`update`."""
     contexts.require_cross_replica(strategy, "update_non_slot(...)")
     kwargs, grouped = _grouped(kwargs)
@@ -172,7 +174,7 @@ def _grouped(kwargs: Kwargs) -> tuple[dict[str, Any], Any]:
     return own, own.pop("grouped", True)
 
 
-def _listed(result: Any) -> Any:
+def _listed(result: Any) -> Nest:
     return list(result) if type(result) is tuple else result
 
 
@@ -189,14 +191,14 @@ def _require_mirrored(args: Args, kwargs: Mapping[str, Any]) -> None:
             )
 
 
-def read(strategy: Strategy, variable: Any) -> tf.Tensor:
+def read(strategy: Strategy, variable: Any) -> Tensor:
     """The value of a variable, aggregated if replicas keep their own."""
     if distributed.is_variable(variable):
         return strategy.extended.read_var(variable)
     return tf.identity(variable)
 
 
-def value_container(strategy: Strategy, value: Any) -> Any:
+def value_container(strategy: Strategy, value: Any) -> Nest:
     """The distributed value that `value` is a component of, else `value`."""
     if distributed.is_variable(value):
         return value
@@ -223,7 +225,7 @@ def colocate(strategy: Strategy, variable: Any) -> Context:
     return strategy.extended.colocate_vars_with(variable)
 
 
-def group(strategy: Strategy, value: Any, name: str | None = None) -> Any:
+def group(strategy: Strategy, value: Any, name: str | None = None) -> Operation | None:
     """One op that runs all values of `value`; None in eager mode."""
     values = nests.flatten(replica_values.unwrap(strategy, value))
     if len(values) != 1 or name is not None:
@@ -231,7 +233,9 @@ def group(strategy: Strategy, value: Any, name: str | None = None) -> Any:
     return values[0].op if hasattr(values[0], "op") and (not tf.executing_eagerly()) else values[0]
 
 
-def map_over(strategy: Strategy, items: Iterable[Any], fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+def map_over(
+    strategy: Strategy, items: Iterable[Any], fn: Fn, args: Args, kwargs: Kwargs
+) -> Mapped:
     """Calls ``fn(item, *args, **kwargs)`` for each item.
 
     Returns:

@@ -18,11 +18,12 @@ from tpudist.tfcompat import functions, nests, tpu, versions
 
 if TYPE_CHECKING:
     from tpudist.annotations import Strategy
+    from tpudist.tfcompat.annotations import Nest, Tensor
 
 
 def split_to_logical_devices(
     strategy: Strategy, tensor: Any, partition_dimensions: Sequence[int]
-) -> tf.Tensor:
+) -> Nest:
     """`tensor`, annotated to be split among a replica's logical devices.
 
     Context: replica, or cross-replica in a ``tf.function``.
@@ -47,7 +48,7 @@ def split_to_logical_devices(
     return _annotate(strategy, tensor, "tile", tiles)
 
 
-def replicate_to_logical_devices(strategy: Strategy, tensor: Any) -> tf.Tensor:
+def replicate_to_logical_devices(strategy: Strategy, tensor: Any) -> Nest:
     """`tensor`, annotated to be held by all logical devices of a replica.
 
     Context and errors as :func:`split`.
@@ -56,7 +57,7 @@ def replicate_to_logical_devices(strategy: Strategy, tensor: Any) -> tf.Tensor:
     return _annotate(strategy, tensor, "replicate")
 
 
-def assign_to_logical_device(strategy: Strategy, tensor: Any, logical_device_id: int) -> tf.Tensor:
+def assign_to_logical_device(strategy: Strategy, tensor: Any, logical_device_id: int) -> Nest:
     """`tensor`, annotated to be computed on one logical device.
 
     Args:
@@ -114,13 +115,13 @@ def _check_split(strategy: Strategy, tensor: Any, parts: list[int]) -> None:
         )
 
 
-def _annotate(strategy: Strategy, nest: Any, annotation: Any, *arguments: Any) -> Any:
+def _annotate(strategy: Strategy, nest: Any, annotation: Any, *arguments: Any) -> Nest:
     """The annotated tensors of a nest, or identities where this release cannot run them."""
     as_op = strategies.backend_of(strategy).annotates_with_ops or (
         functions.in_function() and not versions.XLA_SHARDING_CRASHES_CPU
     )
 
-    def annotate(leaf: Any) -> Any:
+    def annotate(leaf: Any) -> Tensor | None:
         if leaf is None or not functions.in_graph():
             return leaf if leaf is None else tf.identity(leaf)
         with tf.name_scope("logical_devices"):

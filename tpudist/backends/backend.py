@@ -18,6 +18,8 @@ from tpudist.strategy import base_classes
 from tpudist.tfcompat import distributed, functions, nests
 
 if TYPE_CHECKING:
+    from typing import Callable
+
     from tpudist.annotations import (
         Args,
         Context,
@@ -31,8 +33,16 @@ if TYPE_CHECKING:
         Ops,
         Options,
         ReduceOp,
+        T,
     )
-    from tpudist.tfcompat.annotations import Strategy, Tensor
+    from tpudist.backends.step_loops import Outputs
+    from tpudist.tfcompat.annotations import (
+        DataIterator,
+        DistributedDataset,
+        Nest,
+        Strategy,
+        Tensor,
+    )
     from tpudist.virtual.system import VirtualSystem
 
 
@@ -56,7 +66,7 @@ class Backend(abc.ABC):
     # Replicas.
 
     @abc.abstractmethod
-    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Nest:
         """Runs `fn` on every replica; starts the computation.
 
         Context: cross-replica.
@@ -66,13 +76,13 @@ class Backend(abc.ABC):
         """
 
     @abc.abstractmethod
-    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
         """As :meth:`run`; inside a computation that has been started, as part of it."""
 
     @abc.abstractmethod
     def run_steps(
-        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
-    ) -> Any:
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Outputs
+    ) -> Outputs:
         """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
 
         Arguments and result as for :func:`tpudist.adapter.run_steps`, which
@@ -85,16 +95,16 @@ class Backend(abc.ABC):
 
     # Values.
 
-    def reduce(self, reduce_op: ReduceOp, value: Any) -> Any:
+    def reduce(self, reduce_op: ReduceOp, value: Any) -> Nest:
         """`value`, or each leaf of a nest, reduced over the replicas."""
         return self._reduce_natively(reduce_op, value, None)
 
-    def _reduce_natively(self, reduce_op: ReduceOp, value: Any, axis: int | None) -> Any:
+    def _reduce_natively(self, reduce_op: ReduceOp, value: Any, axis: int | None) -> Nest:
         with distributed.scope_if_needed(self.scope):
             native_reduce = base_classes.native(self.strategy).reduce
             return distributed.reduce_natively(native_reduce, reduce_op, value, axis)
 
-    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
+    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Nest:
         """As :meth:`reduce`, and along the dimension `axis` of each component."""
         reduce_op = distributed.reduce_op(reduce_op)
         return nests.map_structure(
@@ -110,7 +120,7 @@ class Backend(abc.ABC):
         return
 
     @abc.abstractmethod
-    def mirror(self, value: Any, copies: int) -> Any:
+    def mirror(self, value: Any, copies: int) -> Nest:
         """`value` on `copies` devices: a mirrored value if that is more than one."""
 
     # Input.
@@ -119,17 +129,19 @@ class Backend(abc.ABC):
     def pipeline_devices(self) -> list[str]:
         """The device of each host on which its input pipeline runs."""
 
-    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Callable[..., T]) -> T:
         """A dataset from which each replica takes its own element per step."""
         return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
 
-    def distribute_dataset(self, dataset: Dataset, options: Options) -> Any:
+    def distribute_dataset(self, dataset: Dataset, options: Options) -> DistributedDataset:
         """`dataset` of global batches, split among hosts and replicas."""
         return distributed_datasets.of_batches(
             self.strategy, dataset, options, for_sessions=self._for_sessions()
         )
 
-    def distribute_datasets_from_function(self, dataset_fn: InputFn, options: Options) -> Any:
+    def distribute_datasets_from_function(
+        self, dataset_fn: InputFn, options: Options
+    ) -> DistributedDataset:
         """A dataset of per-replica batches for each host."""
         return distributed_datasets.of_function(
             self.strategy,
@@ -143,11 +155,11 @@ class Backend(abc.ABC):
         """Whether a Session needs iterators that TensorFlow's own datasets do not give it."""
         return functions.in_session_graph()
 
-    def make_dataset_iterator(self, dataset: Dataset) -> Any:
+    def make_dataset_iterator(self, dataset: Dataset) -> DataIterator:
         """An iterator over a dataset of global batches, to be initialized."""
         return base_classes.native(self.strategy).make_dataset_iterator(dataset)
 
-    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
+    def make_iterator_of_replicas(self, dataset: Dataset) -> DataIterator:
         """As :meth:`make_dataset_iterator`; each replica takes a whole batch of the dataset.
 
         One host hands out the batches, in their order.
@@ -158,7 +170,7 @@ class Backend(abc.ABC):
 
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
-    ) -> Any:
+    ) -> DataIterator:
         """An iterator over the batches of ``input_fn(InputContext)``, one call a host.
 
         Args:

@@ -21,8 +21,9 @@ from tpudist.tfcompat import clusters, distributed, functions, nests, random_see
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Assignment, Dataset, DatasetFn, Fn, Integer
-    from tpudist.tfcompat.annotations import Strategy
+    from tpudist.annotations import Assignment, Dataset, DatasetFn, Fn, Integer, T
+    from tpudist.backends.step_loops import Outputs
+    from tpudist.tfcompat.annotations import DataIterator, Nest, Strategy, Value
     from tpudist.virtual.system import VirtualSystem
 
 
@@ -53,7 +54,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         self._check = ReplicaCheck.asked_for(self)
         self._made_while_traced: list[Any] = []
 
-    def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
+    def _create_variable(self, next_creator: Any, **kwargs: Any) -> Value:
         """Makes a variable in eager mode: the chief's value is sent to the other workers."""
         is_traced = not tf.executing_eagerly()
         with tf.init_scope():
@@ -64,7 +65,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
             self._check.watch(variable)
         return variable
 
-    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Nest:
         """Runs this worker's replicas; in eager mode they draw numbers of this worker's own."""
         at_once = tf.executing_eagerly() and not functions.is_function(fn)
         number = tasks.own().number
@@ -91,7 +92,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         """See the base class."""
         return self.over_workers(reduce_op, values)
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
         """Sends the chief's tensor to all workers; TensorFlow's method stays within a worker."""
         tensor = distributed.to_broadcast(tensor, destinations)
         if distributed.is_tensor_like(tensor):
@@ -99,7 +100,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
                 tensor = self.chiefs_value(tensor)
         return super()._broadcast_to(tensor, destinations)
 
-    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Nest:
         """Reduces a tensor over the workers where it is that of each worker's only replica.
 
         TensorFlow's input asks for it too. Any other tensor is the same in every replica.
@@ -138,7 +139,7 @@ def own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[t
     return [tuple(core % per_host for core in cores) for cores in own]
 
 
-def _loop_around(step: Callable[[], Any]) -> Any:
+def _loop_around(step: Callable[[], Any]) -> Fn:
     """Runs `step` as often as the function's argument says; gives what it returned last.
 
     TensorFlow counts the sums over workers when a ``tf.function`` is called.
@@ -152,7 +153,7 @@ def _loop_around(step: Callable[[], Any]) -> Any:
 
     one = tf.function(flat, autograph=False)
 
-    def loop(iterations: Any) -> Any:
+    def loop(iterations: Any) -> Nest:
         outputs = one.get_concrete_function().outputs
         results = tf.while_loop(
             lambda i, *unused: i < iterations,
@@ -172,8 +173,8 @@ class OwnInput(Backend):
     __slots__ = ()
 
     def run_steps(
-        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
-    ) -> Any:
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Outputs
+    ) -> Outputs:
         """See the base class; `initial_values` are those of a loop without steps, which is none."""
         return step_loops.run(self.strategy, fn, iterator, iterations, None, outputs, _loop_around)
 
@@ -181,18 +182,18 @@ class OwnInput(Backend):
         """See the base class: each worker has its own pipeline."""
         return [self.extended.host]
 
-    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Callable[..., T]) -> T:
         """See the base class: of what all replicas take in a step, those of this worker get theirs.
 
         Each worker reads the whole dataset, as with TensorFlow's own sharding of batches.
         """
         return super().per_replica_dataset(lambda: self._own_part(dataset_fn()), dataset_class)
 
-    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
+    def make_iterator_of_replicas(self, dataset: Dataset) -> DataIterator:
         """See the base class."""
         return super().make_iterator_of_replicas(self._own_part(dataset))
 
-    def _own_part(self, dataset: Any) -> Any:
+    def _own_part(self, dataset: Any) -> Dataset:
         if not isinstance(
             dataset, functions.DatasetV2
         ):  # refused with the type that it should have
@@ -200,7 +201,7 @@ class OwnInput(Backend):
         own, count = distributed.local_replicas(self.extended), self.strategy.num_replicas_in_sync
         is_tuple = isinstance(dataset.element_spec, tuple)
 
-        def part(*leaves: Any) -> Any:
+        def part(*leaves: Any) -> Dataset:
             step = tf.data.Dataset.zip(leaves if is_tuple else leaves[0])
             return step.skip(own.start).take(len(own))
 

@@ -22,8 +22,9 @@ from tpudist.virtual.replicas import replicate
 from tpudist.virtual.trace import dependencies, function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Args, Assignment, Fn, Integer, Kwargs, Options
-    from tpudist.tfcompat.annotations import Strategy
+    from tpudist.annotations import Args, Assignment, Context, Fn, Integer, Kwargs, Options
+    from tpudist.backends.step_loops import Outputs
+    from tpudist.tfcompat.annotations import Nest, Strategy, Value
     from tpudist.virtual.system import VirtualSystem
 
 
@@ -61,11 +62,11 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             ", ".join(self.worker_devices)
         )
 
-    def place(self) -> Any:
+    def place(self) -> Context:
         """Context manager: ops are on the first replica's device (see `VirtualExtended.place`)."""
         return tf.device(self.worker_devices[0])
 
-    def rename_device(self, op: Any) -> Any:
+    def rename_device(self, op: Any) -> str:
         """A device function: the device that computes an op which is pinned to a core or a host."""
         core = _CORE.search(op.device)
         if core and int(core.group(1)) < len(self.cores):
@@ -73,7 +74,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         task = _TASK.search(op.device)
         return self.host if task and int(task.group(1)) != self.own_task else op.device
 
-    def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+    def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Value:
         """Makes a variable outside of the loop of steps that is being traced."""
         if kwargs.get("trainable") is None:  # TensorFlow would list each copy as one to train
             on_read = tf.VariableSynchronization.ON_READ
@@ -81,7 +82,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         with function_graphs.outside(kwargs):
             return super()._create_variable(next_creator, **kwargs)
 
-    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Nest:
         """Runs the replicas; each draws random numbers of its own."""
         alone = keras_loops.replica_of(self)
         if alone is not None:
@@ -103,7 +104,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
 
     def _experimental_run_steps_on_iterator(
         self, fn: Callable[..., Any], iterator: Any, iterations: Any, initial_values: Any = None
-    ) -> Any:
+    ) -> Nest:
         """Runs the stateful ops of a step too which nothing depends on."""
         if keras_loops.is_of_keras(fn):
             return keras_loops.run_steps(self, fn, iterator, iterations)
@@ -115,15 +116,15 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
         return values
 
-    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Any:
+    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Nest:
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
         return reductions.along(self, reduce_op, value, axis)
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
         """Broadcasts lists and arrays too."""
         return super()._broadcast_to(distributed.to_broadcast(tensor, destinations), destinations)
 
-    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Nest:
         """Reduces a plain value too."""
         if not distributed.is_distributed(value):
             return distributed.reduce_plain(self, reduce_op, value, destinations, *options)
@@ -131,7 +132,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             value = self._as_tensors(value, destinations)
         return super()._reduce_to(reduce_op, value, destinations, *options)
 
-    def _batch_reduce_to(self, reduce_op: Any, pairs: Any, *options: Any) -> Any:
+    def _batch_reduce_to(self, reduce_op: Any, pairs: Any, *options: Any) -> list[Nest]:
         """Reduces one tensor that all replicas hand over as a value of each."""
         as_tensors = []
         for value, destinations in pairs:
@@ -143,7 +144,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             as_tensors.append((tensors, tensors if own else destinations))
         return super()._batch_reduce_to(reduce_op, as_tensors, *options)
 
-    def _as_tensors(self, value: Any, destinations: Any) -> Any:
+    def _as_tensors(self, value: Any, destinations: Any) -> Nest:
         """`value`, with a tensor of each replica's in place of a variable, number or array."""
         parts = distributed.components(value)
         if all(map(distributed.is_tensor_like, parts)) and not distributed.is_mirrored(value):
@@ -151,7 +152,9 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         tensors = [distributed.as_tensor(part, destinations) for part in parts]
         return distributed.per_replica(self, [tf.identity(tensor) for tensor in tensors])
 
-    def _update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
+    def _update(
+        self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
+    ) -> Nest:
         """Updates a variable that no strategy created, once."""
         if distributed.is_distributed(var):
             return super()._update(var, fn, args, kwargs, group)
@@ -183,7 +186,7 @@ class MirroredExtended(DevicesExtended):
         own = [self.cores[cores[0]] for cores in placement.cores]
         super().__init__(strategy, own, cross_device_ops=distributed.adds_between(system.kind))
 
-    def _get_cross_device_ops(self, *value: Any) -> Any:
+    def _get_cross_device_ops(self, *value: Any) -> object:
         """Returns how values are added; NCCL would wait for later ops in eager mode."""
         if tf.executing_eagerly():
             return distributed.adds_between("CPU")
@@ -202,12 +205,12 @@ class MirroredBackend(Backend):
         """See the base class."""
         return self.extended.system
 
-    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Nest:
         """See the base class; options have no effect."""
         with distributed.scope_if_needed(self.scope):
             return self.replicate(functions.convert(fn), args, kwargs or {})
 
-    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
         """See the base class."""
         results = self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
         return values_by_device.of(
@@ -215,8 +218,8 @@ class MirroredBackend(Backend):
         )
 
     def run_steps(
-        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
-    ) -> Any:
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Outputs
+    ) -> Outputs:
         """See the base class."""
         return step_loops.run(self.strategy, fn, iterator, iterations, initial_values, outputs)
 
@@ -229,7 +232,7 @@ class MirroredBackend(Backend):
                 stack.enter_context(graph.device(self.extended.rename_device))
             yield stack.enter_context(base_classes.native(self.strategy).scope())
 
-    def mirror(self, value: Any, copies: int) -> Any:
+    def mirror(self, value: Any, copies: int) -> Nest:
         """See the base class."""
         if copies == 1:
             return value

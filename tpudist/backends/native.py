@@ -14,6 +14,8 @@ from tpudist.system import cluster
 from tpudist.tfcompat import functions, tpu, versions
 
 if TYPE_CHECKING:
+    from typing import Callable
+
     from tpudist.annotations import (
         Args,
         Context,
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
         Ops,
         Options,
         ReduceOp,
+        T,
     )
+    from tpudist.backends.step_loops import Outputs
+    from tpudist.tfcompat.annotations import DataIterator, Nest
 
 
 class NativeBackend(Backend):
@@ -36,19 +41,19 @@ class NativeBackend(Backend):
     system = None
     annotates_with_ops = False
 
-    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Nest:
         """See the base class."""
         return tpu.run(self.strategy, fn, args, kwargs, options)
 
-    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
         """See the base class."""
         if tpu.in_computation():
             return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
         return self.run(fn, args, kwargs, None)
 
     def run_steps(
-        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
-    ) -> Any:
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Outputs
+    ) -> Outputs:
         """See the base class."""
         return step_loops.run_natively(
             self.strategy, fn, iterator, iterations, initial_values, outputs
@@ -58,11 +63,11 @@ class NativeBackend(Backend):
         """See the base class."""
         return base_classes.native(self.strategy).scope()
 
-    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
+    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Nest:
         """See the base class."""
         return self._reduce_natively(reduce_op, value, axis)
 
-    def mirror(self, value: Any, copies: int) -> Any:
+    def mirror(self, value: Any, copies: int) -> Nest:
         """See the base class; the TPU sends `value` where it is needed."""
         return value
 
@@ -70,13 +75,13 @@ class NativeBackend(Backend):
         """See the base class."""
         return list(dict.fromkeys(map(functions.host_of, self.extended.worker_devices)))
 
-    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Callable[..., T]) -> T:
         """See the base class."""
         if not versions.HAS_INPUT_LIB:
             return base_classes.native(self.strategy).distribute_dataset(dataset_fn)
         return super().per_replica_dataset(dataset_fn, dataset_class)
 
-    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
+    def make_iterator_of_replicas(self, dataset: Dataset) -> DataIterator:
         """See the base class."""
         count = self.strategy.num_replicas_in_sync
         return self.make_dataset_iterator(whole_batches.global_batches(dataset, count))

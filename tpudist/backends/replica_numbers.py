@@ -19,7 +19,8 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, random_seeds, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph, Operation
+    from tpudist.annotations import Fn
+    from tpudist.tfcompat.annotations import Graph, Nest, Operation
 
 
 class ReplicaNumbers:
@@ -45,7 +46,7 @@ class ReplicaNumbers:
             return fn
         fn, segment = functions.convert(fn), _Segment(graph)
 
-        def replica(*args: Any, **kwargs: Any) -> Any:
+        def replica(*args: Any, **kwargs: Any) -> Nest:
             native = tf.distribute.get_replica_context()
             numbering = self._replicas[native._replica_id_in_sync_group - self._first]
             native_class: Any = type(native)
@@ -110,7 +111,7 @@ class _Numbering:
         finally:
             self._segment = None
 
-    def _see(self, op: Operation) -> Any:
+    def _see(self, op: Operation) -> Nest:
         """Notes, or changes, the number of a random op that has no seed of its own."""
         if self._segment is not None and random_seeds.is_random(op):
             seen, coming = self._segment.seen, random_seeds.coming_number(op.graph)
@@ -128,7 +129,7 @@ class _Numbering:
 
 
 @functools.lru_cache(maxsize=None)
-def _numbered(native: Any) -> Any:
+def _numbered(native: Any) -> Fn:
     """The class of contexts, a subclass of `native`, of replicas whose random ops are numbered."""
 
     class Replica(native):
@@ -139,9 +140,9 @@ def _numbered(native: Any) -> Any:
 
         def _merge_call(
             self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-        ) -> Any:
+        ) -> Nest:
             @functions.library
-            def meet(*merge_args: Any, **merge_kwargs: Any) -> Any:
+            def meet(*merge_args: Any, **merge_kwargs: Any) -> Nest:
                 self.numbers.end(self.segment)
                 result = merge_fn(*merge_args, **merge_kwargs)
                 self.segment.begin()

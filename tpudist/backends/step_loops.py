@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence, TypeVar
 
 import tensorflow as tf
 
@@ -21,7 +21,10 @@ from tpudist.virtual.replicas import program
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn, Integer
-    from tpudist.tfcompat.annotations import Extended, Strategy
+    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor
+
+#: What collects the outputs of a step.
+Outputs = TypeVar("Outputs", bound="StepOutputs")
 
 
 def require_iterator(iterator: Any) -> None:
@@ -44,9 +47,9 @@ def run(
     iterator: Any,
     iterations: Integer,
     initial_values: Any,
-    outputs: StepOutputs,
+    outputs: Outputs,
     traced: Callable[..., Any] = device_loop.traced,
-) -> StepOutputs:
+) -> Outputs:
     """The loop of the virtual TPU; see :func:`tpudist.adapter.run_steps`.
 
     In eager mode ``traced(step)`` makes the function that runs `step` so many times.
@@ -96,7 +99,7 @@ def _tensors_of(inputs: Any) -> list[Any]:
     return [tensor for tensor in parts if nests.is_tensor(tensor)]
 
 
-def _undivided(parts: Sequence[Any]) -> Any:
+def _undivided(parts: Sequence[Any]) -> Sequence[Tensor]:
     """The tensor that was split into `parts`, in a list; `parts` if there is none."""
     whole = graphs.divided(parts)
     return parts if whole is None else [whole]
@@ -138,7 +141,7 @@ def _traced_loop(
     ]
     outputs = outputs_class()
 
-    def step() -> Any:
+    def step() -> Nest:
         own_strategy, own_iterator, own_fn = [target() for target in targets]
         outputs.begin(own_strategy)
         results = _step(outputs, own_fn, own_iterator)
@@ -160,14 +163,14 @@ def run_natively(
     iterator: Any,
     iterations: Integer,
     initial_values: Any,
-    outputs: StepOutputs,
-) -> StepOutputs:
+    outputs: Outputs,
+) -> Outputs:
     """The loop of TensorFlow's TPU, which with a ``steps_per_run`` of 1 runs one step only.
 
     One step needs no loop, and its outputs no values before the first.
     """
 
-    def step(context: Any, inputs: Any) -> Any:
+    def step(context: Any, inputs: Any) -> Nest:
         outputs.begin(strategy, context)
         done = fn(outputs, *(inputs if isinstance(inputs, tuple) else (inputs,)))
         ops = [
@@ -258,7 +261,7 @@ def _start_of(name: str, value: Any, output: Any) -> list[Any]:
     return [_converted(name, *pair) for pair in zip(flat, leaves)]
 
 
-def _converted(name: str, value: Any, leaf: Any) -> Any:
+def _converted(name: str, value: Any, leaf: Any) -> Tensor | None:
     try:
         made = tf.convert_to_tensor(value, dtype=leaf.dtype)
     except (TypeError, ValueError) as error:
@@ -380,7 +383,7 @@ class StepOutputs:
             )
 
 
-def _as_tensor(leaf: Any) -> tf.Tensor:
+def _as_tensor(leaf: Any) -> Tensor:
     return leaf if distributed.is_tensor_like(leaf) else tf.convert_to_tensor(leaf)
 
 

@@ -19,6 +19,7 @@ from tpudist.virtual.extended import VirtualExtended
 if TYPE_CHECKING:
     from tpudist.annotations import Assignment, Resolver, Strategy
     from tpudist.backends.backend import Backend
+    from tpudist.tfcompat.annotations import Extended
 
 
 def backend_of(strategy: Strategy) -> Backend:
@@ -88,7 +89,7 @@ def _native(
     steps_per_run: int | None,
     assignment: Assignment,
     num_cores: int | None,
-) -> Any:
+) -> Extended:
     if not versions.HAS_FUNCTION:
         return tpu.TPUExtended(strategy, resolver, steps_per_run or 1, num_cores)
     if num_cores is not None and assignment is None:

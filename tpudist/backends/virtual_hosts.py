@@ -27,7 +27,7 @@ from tpudist.virtual.trace import collectives
 
 if TYPE_CHECKING:
     from tpudist.annotations import Args, Assignment, Fn
-    from tpudist.tfcompat.annotations import Strategy
+    from tpudist.tfcompat.annotations import Nest, Strategy, Tensor, Value
     from tpudist.virtual.system import VirtualSystem
 
 
@@ -59,7 +59,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         super().__init__(strategy, system, placement, own.name + self._names[0], assignment)
         self._check = ReplicaCheck.asked_for(self)
 
-    def own_cores(self) -> Any:
+    def own_cores(self) -> Sequence[tuple[int, ...]]:
         """See the base class."""
         return self._own_cores
 
@@ -72,15 +72,15 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         clusters.WorkerExtended._initialize_strategy(self, *resolver, **devices)
         inputs.set_devices(self, self._labels, self.host)
 
-    def _get_cross_device_ops(self, *unused_value: Any) -> Any:
+    def _get_cross_device_ops(self, *unused_value: Any) -> object:
         """Gives what sends one tensor of each worker, whatever number of replicas it is of."""
         return self._cross_device_ops
 
-    def _create_variable(self, next_creator: Any, *args: Any, **kwargs: Any) -> Any:
+    def _create_variable(self, next_creator: Any, *args: Any, **kwargs: Any) -> Value:
         """Makes a variable in eager mode: the chief's value is sent to the other workers."""
         made: list[Any] = []
 
-        def create(**kwargs: Any) -> Any:
+        def create(**kwargs: Any) -> Value:
             if not made:  # further copies start with the value of the first
                 kwargs["initial_value"] = self.chiefs_initial_value(self.real_device, kwargs)
             made.append(next_creator(**kwargs))
@@ -92,7 +92,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
             self._check.watch(variable)
         return variable
 
-    def _call_for_each_replica(self, fn: Fn, args: Any, kwargs: Any) -> Any:
+    def _call_for_each_replica(self, fn: Fn, args: Any, kwargs: Any) -> Nest:
         if functions.in_session_graph():
             self._numbers = self._numbers or ReplicaNumbers(self)
             fn = self._numbers.numbered(fn)
@@ -134,7 +134,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
                 )
         return clusters.WorkerExtended.over_workers(self, reduce_op, values)
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
         """Gives all hosts the first one's value where replicas may have values of their own."""
         with self.place():
             tensor = distributed.to_broadcast(tensor, destinations)
@@ -142,7 +142,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
                 tensor = self.chiefs_value(tensor)
         return super()._broadcast_to(tensor, destinations)
 
-    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Any:
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Nest:
         """Reduces a tensor over the workers where it is that of each worker's only replica.
 
         TensorFlow's input asks for it too. Any other tensor is the same in every replica.
@@ -165,7 +165,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
 
     def _gather_to_implementation(
         self, value: Any, destinations: Any, axis: int, *unused: Any
-    ) -> Any:
+    ) -> Nest:
         if not distributed.is_distributed(value) and len(self.worker_devices) > 1:
             return value
         with self.place(), collectives.named("AllGather"):
@@ -183,7 +183,7 @@ class HostsBackend(devices_of_workers.OwnInput, VirtualBackend):
 
     __slots__ = ()
 
-    def concatenated(self, tensors: Any) -> Any:
+    def concatenated(self, tensors: Any) -> Tensor:
         """See the base class."""
         own = super().concatenated(tensors)
         with self.extended.place():
@@ -195,7 +195,7 @@ class HostsBackend(devices_of_workers.OwnInput, VirtualBackend):
             with self.extended.place():
                 session.run(self.extended.over_hosts(tf.distribute.ReduceOp.SUM, [tf.zeros([])]))
 
-    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
         """See the base class; in eager mode replicas draw numbers of this worker's own."""
         at_once = tf.executing_eagerly()
         number = tasks.own().number

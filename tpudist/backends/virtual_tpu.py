@@ -17,6 +17,8 @@ from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import replicate
 
 if TYPE_CHECKING:
+    from typing import Callable
+
     from tpudist.annotations import (
         Args,
         Dataset,
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
         Integer,
         Kwargs,
         Options,
+        T,
     )
+    from tpudist.backends.step_loops import Outputs
+    from tpudist.tfcompat.annotations import DataIterator, DistributedDataset, Nest
     from tpudist.virtual.system import VirtualSystem
 
 
@@ -41,21 +46,21 @@ class VirtualBackend(Backend):
         """See the base class."""
         return self.extended.system
 
-    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Nest:
         """See the base class; options have no effect."""
         with distributed.scope_if_needed(self.scope):
             results = self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
             return distributed.as_per_replica(self.extended, results)
 
-    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
         """See the base class. In eager mode it is done op by op."""
         if not tf.executing_eagerly():
             return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
         return replicate.call_for_each_replica(self.extended, fn, args, kwargs, op_by_op=True)
 
     def run_steps(
-        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
-    ) -> Any:
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Outputs
+    ) -> Outputs:
         """See the base class."""
         return step_loops.run(self.strategy, fn, iterator, iterations, initial_values, outputs)
 
@@ -72,7 +77,7 @@ class VirtualBackend(Backend):
                 stack.enter_context(graph.device(self.extended.rename_device))
             yield stack.enter_context(base_classes.native(self.strategy).scope())
 
-    def mirror(self, value: Any, copies: int) -> Any:
+    def mirror(self, value: Any, copies: int) -> Nest:
         """See the base class."""
         if copies == 1:
             return value
@@ -83,7 +88,7 @@ class VirtualBackend(Backend):
         """See the base class; all hosts are this machine."""
         return [self.extended._host] * self.extended.num_hosts
 
-    def distribute_dataset(self, dataset: Dataset, options: Options) -> Any:
+    def distribute_dataset(self, dataset: Dataset, options: Options) -> DistributedDataset:
         """See the base class."""
         if distributed_datasets.needs_split(self.strategy, dataset):
             return distributed_datasets.SplitDataset(
@@ -94,11 +99,11 @@ class VirtualBackend(Backend):
     def _for_sessions(self) -> bool:
         return functions.in_session_graph() and not versions.ITERATORS_ARE_ARGUMENTS
 
-    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Callable[..., T]) -> T:
         """See the base class."""
         return super().per_replica_dataset(inputs.checked(self.extended, dataset_fn), dataset_class)
 
-    def make_dataset_iterator(self, dataset: Dataset) -> Any:
+    def make_dataset_iterator(self, dataset: Dataset) -> DataIterator:
         """See the base class."""
         if versions.HAS_INPUT_LIB:
             return super().make_dataset_iterator(dataset)
@@ -108,7 +113,7 @@ class VirtualBackend(Backend):
 
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
-    ) -> Any:
+    ) -> DataIterator:
         """See the base class."""
         if versions.HAS_INPUT_LIB:
             return super().make_input_fn_iterator(input_fn, replication_mode)

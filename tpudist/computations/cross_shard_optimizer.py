@@ -16,7 +16,15 @@ from tpudist.tfcompat import distributed, functions, graphs, tpu
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Strategy
+    from tpudist.tfcompat.annotations import (
+        Extended,
+        Graph,
+        Nest,
+        Operation,
+        Strategy,
+        Tensor,
+        Variable,
+    )
 
 
 Reduction = tf.compat.v1.losses.Reduction
@@ -33,7 +41,9 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
         TPU, whose variables are equal in all replicas, takes one group only.
     """
 
-    def compute_gradients(self, loss: Any, var_list: Any = None, **kwargs: Any) -> Any:
+    def compute_gradients(
+        self, loss: Any, var_list: Any = None, **kwargs: Any
+    ) -> list[tuple[Tensor | None, Variable]]:
         """Gradients of the replica's share of the loss.
 
         Context: replica.
@@ -59,7 +69,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
             self._scaled(loss, context.num_replicas_in_sync), var_list=var_list, **kwargs
         )
 
-    def _scaled(self, loss: Any, count: int) -> Any:
+    def _scaled(self, loss: Any, count: int) -> Nest:
         """`loss`, scaled so that the sum over replicas is the reduction asked for."""
         if callable(loss):
             return lambda: self._scaled(loss(), count)
@@ -71,7 +81,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """Sums gradients over replicas and updates each variable once.
 
         Context: replica.
@@ -104,7 +114,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
 
 def _apply_once(
     context: Any, optimizer: Any, grads_and_vars: Any, global_step: Any, name: str | None
-) -> Any:
+) -> Operation:
     """Sums gradients, and calls an ``apply_gradients`` that knows no strategy.
 
     TensorFlow's own sums gradients itself where there is a strategy. A class that has its own
@@ -114,7 +124,7 @@ def _apply_once(
     names = tf.compat.v1.get_variable_scope()
 
     @functions.library
-    def merge(strategy: Strategy, gradients: Any) -> Any:
+    def merge(strategy: Strategy, gradients: Any) -> Operation:
         pairs = [(g, v) for g, (_, v) in zip(gradients, grads_and_vars)]
         sums = strategy.extended.batch_reduce_to(
             tf.distribute.ReduceOp.SUM, [pair for pair in pairs if pair[0] is not None]
@@ -143,7 +153,7 @@ def _changes(variable: Any) -> set[Any]:
     return {op for op in handle.consumers() if op.type not in graphs.READS}
 
 
-def _followed(done: Any, variables: Sequence[Sequence[Any]]) -> Any:
+def _followed(done: Any, variables: Sequence[Sequence[Any]]) -> Operation:
     """An op that does `done`, and then gives the other copies of variables the first one's value.
 
     Args:
@@ -179,7 +189,7 @@ _ARGUMENTS = (
 class _Slot(distributed.ResourceVariable):
     """An optimizer's slot, with the methods by which TensorFlow gets a variable's component."""
 
-    def get(self, *unused_device: Any, **unused_named: Any) -> Any:
+    def get(self, *unused_device: Any, **unused_named: Any) -> Variable:
         """The variable itself. The method's name until 2.1; those of 2.2 and 2.4 follow."""
         return self
 
@@ -195,7 +205,7 @@ def _without_strategy(extended: Extended, names: Any) -> Iterator[Any]:
       names: the variable scope that names are looked up in.
     """
 
-    def create(unused_next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+    def create(unused_next_creator: Callable[..., Any], **kwargs: Any) -> Variable:
         arguments = {name: kwargs[name] for name in _ARGUMENTS if kwargs.get(name) is not None}
         with function_graphs.outside(arguments), extended.place():
             return _Slot(**arguments)
@@ -209,7 +219,7 @@ def _without_strategy(extended: Extended, names: Any) -> Iterator[Any]:
         yield
 
 
-def _graphs_around() -> Any:
+def _graphs_around() -> list[Graph]:
     """The current graph and those that it is a function of, outermost first."""
     graphs = [tf.compat.v1.get_default_graph()]
     while isinstance(graphs[0], functions.FuncGraph):

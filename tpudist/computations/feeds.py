@@ -18,7 +18,7 @@ from tpudist.tfcompat import distributed, functions
 from tpudist.virtual import feeds
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Strategy
+    from tpudist.tfcompat.annotations import Operation, Strategy, Tensor
 
 
 class Feeds:
@@ -32,22 +32,24 @@ class Feeds:
 
     def infeed_enqueue(
         self, input: Any, shape: Any, layout: Any, device_ordinal: int, name: str | None
-    ) -> Any:
+    ) -> Operation:
         """Sends one tensor to a core."""
         return self.infeed_enqueue_tuple([input], [shape], layout, device_ordinal, name)
 
     def infeed_enqueue_tuple(
         self, inputs: Any, shapes: Any, unused_layouts: Any, device_ordinal: int, name: str | None
-    ) -> Any:
+    ) -> Operation:
         """Sends tensors to a core."""
         tensors = [tf.reshape(x, shape) for x, shape in zip(inputs, shapes)]
         return feeds.INFEED.enqueue([self.core(device_ordinal)], [tensors])
 
-    def infeed_dequeue(self, dtype: Any, shape: Any, name: str | None) -> Any:
+    def infeed_dequeue(self, dtype: Any, shape: Any, name: str | None) -> Tensor:
         """Takes one tensor that the replica's core was sent."""
         return self.infeed_dequeue_tuple([dtype], [shape], name)[0]
 
-    def infeed_dequeue_tuple(self, dtypes: Any, shapes: Any, unused_name: str | None) -> Any:
+    def infeed_dequeue_tuple(
+        self, dtypes: Any, shapes: Any, unused_name: str | None
+    ) -> list[Tensor]:
         """Takes tensors that the replica's core was sent."""
 
         @functions.library
@@ -57,15 +59,15 @@ class Feeds:
 
         return list(_replica("infeed_dequeue").merge_call(merge))
 
-    def outfeed_enqueue(self, input: Any, name: str | None) -> Any:
+    def outfeed_enqueue(self, input: Any, name: str | None) -> Operation:
         """Sends one tensor of a replica to the host."""
         return self.outfeed_enqueue_tuple([input], name)
 
-    def outfeed_enqueue_tuple(self, inputs: Any, unused_name: str | None) -> Any:
+    def outfeed_enqueue_tuple(self, inputs: Any, unused_name: str | None) -> Operation:
         """Sends tensors of a replica to the host."""
 
         @functions.library
-        def merge(strategy: Strategy, *values: Any) -> Any:
+        def merge(strategy: Strategy, *values: Any) -> Operation:
             count = len(_cores(strategy))
             columns = [(list(distributed.components(x)) * count)[:count] for x in values]
             return feeds.OUTFEED.enqueue(_cores(strategy), list(zip(*columns)))
@@ -73,13 +75,15 @@ class Feeds:
         tensors = tuple(map(tf.convert_to_tensor, inputs))
         return _replica("outfeed_enqueue").merge_call(merge, args=tensors)
 
-    def outfeed_dequeue(self, dtype: Any, shape: Any, device_ordinal: int, name: str | None) -> Any:
+    def outfeed_dequeue(
+        self, dtype: Any, shape: Any, device_ordinal: int, name: str | None
+    ) -> Tensor:
         """Takes one tensor that the core's replica sent."""
         return self.outfeed_dequeue_tuple([dtype], [shape], device_ordinal, name)[0]
 
     def outfeed_dequeue_tuple(
         self, dtypes: Any, shapes: Any, device_ordinal: int, unused_name: str | None
-    ) -> Any:
+    ) -> list[Tensor]:
         """Takes tensors that the core's replica sent."""
         return feeds.OUTFEED.dequeue([self.core(device_ordinal)], dtypes, shapes)[0]
 

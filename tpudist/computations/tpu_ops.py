@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 import os
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -18,6 +18,10 @@ from tpudist.system import cluster
 from tpudist.tfcompat import functions, tpu
 from tpudist.virtual import feeds
 from tpudist.virtual import system as virtual_system
+
+if TYPE_CHECKING:
+    from tpudist.annotations import Fn
+    from tpudist.tfcompat.annotations import Operation, Tensor
 
 _last_system = None
 
@@ -44,7 +48,7 @@ def _here() -> Any:
     return tpu.Computations if system is None else VirtualComputations(system)
 
 
-def _operation(name: str) -> Any:
+def _operation(name: str) -> Fn:
     """The operation of that name on the TPU that is meant; it takes all arguments of TensorFlow's.
 
     :mod:`tpudist.contrib.tpu` documents each.
@@ -75,7 +79,7 @@ class InfeedQueue(tpu.InfeedQueue):
     """TensorFlow's queue, which also sends to the cores of a virtual TPU."""
 
     @functions.library
-    def generate_dequeue_op(self, tpu_device: int = 0) -> Any:
+    def generate_dequeue_op(self, tpu_device: int = 0) -> list[Tensor]:
         """Takes what the replica's core was sent, a list of tensors.
 
         Context: replica, or a computation.
@@ -94,14 +98,14 @@ class InfeedQueue(tpu.InfeedQueue):
         index: int,
         device: str | None = None,
         tpu_ordinal: int = -1,
-    ) -> Any:
+    ) -> Operation:
         where = _here()
         if where is tpu.Computations:
             return super()._generate_enqueue_op(inputs, name_prefix, index, device, tpu_ordinal)
         return feeds.INFEED.enqueue([where.core(tpu_ordinal, device, index)], [inputs])
 
 
-def get_tpu_context() -> Any:
+def get_tpu_context() -> object:
     """What programs ask for the number of cores that share a batch.
 
     Optimizers and batch normalization of their own scale by it; where it is None they

@@ -12,12 +12,13 @@ from tpudist.tfcompat import tpu
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn
+    from tpudist.tfcompat.annotations import Nest
 
 
 class Loops:
     """The loops of :mod:`tpudist.contrib.tpu`, which documents each."""
 
-    def repeat(self, n: Any, body: Fn, inputs: Any, infeed_queue: Any, name: str | None) -> Any:
+    def repeat(self, n: Any, body: Fn, inputs: Any, infeed_queue: Any, name: str | None) -> Nest:
         """Runs `body` `n` times."""
         return tpu.Computations.repeat(n, _fed(body, infeed_queue), inputs, None, name)
 

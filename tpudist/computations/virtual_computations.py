@@ -23,6 +23,7 @@ from tpudist.virtual.trace import collectives
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn, Strategy
+    from tpudist.tfcompat.annotations import Nest, Operation, Tensor, Value
 
 
 _strategies: dict[int, Strategy] = {}
@@ -46,16 +47,16 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
     def __init__(self, system: Any) -> None:
         self._system = system
 
-    def initialize_system(self, unused_embedding_config: Any, unused_job: str | None) -> Any:
+    def initialize_system(self, unused_embedding_config: Any, unused_job: str | None) -> Tensor:
         """The serialized `Topology`; when it is run, the infeed and outfeed are emptied."""
         with tf.control_dependencies([virtual_feeds.clear()]):
             return tf.constant(placement.topology(self._system).serialized())
 
-    def shutdown_system(self, unused_job: str | None) -> Any:
+    def shutdown_system(self, unused_job: str | None) -> Operation:
         """No operation."""
         return tf.no_op()
 
-    def cross_replica_sum(self, x: Any, group_assignment: Any) -> Any:
+    def cross_replica_sum(self, x: Any, group_assignment: Any) -> Tensor:
         """`x` summed over the replicas, or over those of its group."""
         context = strategies.virtual_replica()
         if context is None:
@@ -92,7 +93,7 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
         infeed_queue: Any,
         device_assignment: Any,
         unused_name: str | None,
-    ) -> Any:
+    ) -> list[Any]:
         """Runs `computation` once for each list of inputs."""
         inputs = [list(row) for row in inputs] if inputs else [[]]
         _check(inputs, infeed_queue, device_assignment)
@@ -107,7 +108,7 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
         infeed_queue: Any,
         device_assignment: Any,
         name: str | None,
-    ) -> Any:
+    ) -> Nest:
         """Runs `computation` on one core."""
         return self.replicate(computation, [inputs or []], infeed_queue, device_assignment, name)[0]
 
@@ -120,18 +121,20 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
         outputs_from_all_shards: Any,
         output_shard_axes: Any,
         *options: Any,
-    ) -> Any:
+    ) -> list[Any]:
         """Runs `computation` on each part of the inputs, and concatenates its outputs."""
         rows = _split_inputs(inputs, num_shards, input_shard_axes)
         outputs = self.replicate(computation, rows, *options)
         return _concatenated_outputs(outputs, outputs_from_all_shards, output_shard_axes)
 
-    def batch_parallel(self, computation: Fn, inputs: Any, num_shards: int, *options: Any) -> Any:
+    def batch_parallel(
+        self, computation: Fn, inputs: Any, num_shards: int, *options: Any
+    ) -> list[Any]:
         """:meth:`shard` along dimension 0 of all inputs and outputs."""
         return self.shard(computation, inputs, num_shards, None, True, None, *options)
 
 
-def _groups(group_assignment: Any, count: int) -> Any:
+def _groups(group_assignment: Any, count: int) -> list[list[int]]:
     groups = [[int(i) for i in group] for group in group_assignment]
     if sorted(i for group in groups for i in group) != list(range(count)):
         raise ArgumentError(
@@ -142,9 +145,9 @@ def _groups(group_assignment: Any, count: int) -> Any:
     return groups
 
 
-def _sum_of_group(x: Any, groups: list[list[int]]) -> Any:
+def _sum_of_group(x: Any, groups: list[list[int]]) -> Tensor:
     @functions.library
-    def merge(strategy: Strategy, value: Any) -> Any:
+    def merge(strategy: Strategy, value: Any) -> Value:
         parts = distributed.components(value)
         parts = parts * (strategy.num_replicas_in_sync // len(parts))
         with collectives.named("AllReduce"):
@@ -183,7 +186,7 @@ def _check(inputs: Any, infeed_queue: Any, device_assignment: Any) -> None:
         )
 
 
-def _strategy_of(count: int) -> Any:
+def _strategy_of(count: int) -> Strategy:
     """The strategy whose replicas run a computation of `count` inputs."""
     current = tf.distribute.get_strategy()
     if strategies.backend_of(current).system is None:
@@ -205,12 +208,12 @@ def _strategy_of(count: int) -> Any:
     return current
 
 
-def _run(strategy: Strategy, computation: Fn, inputs: Any, infeed_queue: Any) -> Any:
-    def replica(*args: Any) -> Any:
+def _run(strategy: Strategy, computation: Fn, inputs: Any, infeed_queue: Any) -> list[Any]:
+    def replica(*args: Any) -> Nest:
         fed = [] if infeed_queue is None else list(infeed_queue.generate_dequeue_op())
         return _tensors(computation(*(list(args) + fed)))
 
-    def step() -> Any:
+    def step() -> list[Any]:
         columns = [
             distributed.per_replica(strategy.extended, [tf.convert_to_tensor(x) for x in column])
             for column in zip(*inputs)
@@ -223,7 +226,7 @@ def _run(strategy: Strategy, computation: Fn, inputs: Any, infeed_queue: Any) ->
     return results if nests.flatten(results) else [done] * len(inputs)
 
 
-def _tensors(result: Any) -> Any:
+def _tensors(result: Any) -> Nest:
     """What a computation returned, as a list of tensors or as its nest of tensors."""
     if result is None or isinstance(result, tf.Operation):
         return []
@@ -302,6 +305,6 @@ def _one_each(name: str, given: Any, count: int, default: Any) -> list[Any]:
     return list(given)
 
 
-def _concatenated(parts: Sequence[Any], axis: int) -> Any:
+def _concatenated(parts: Sequence[Any], axis: int) -> Tensor:
     scalars = parts[0].shape.ndims == 0
     return tf.stack(list(parts)) if scalars else tf.concat(list(parts), axis=axis)

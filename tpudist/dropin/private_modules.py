@@ -38,7 +38,7 @@ def homes(dotted: str) -> list[types.ModuleType]:
         from tpudist.tfcompat import estimators
 
         own = estimators.private_module(dotted)
-        return [own] * (own is not None)
+        return [own] if own is not None else []
     modules = [
         import_or_none("tensorflow." + home)
         for home in surfaces.PRIVATE_MODULES.get(dotted, "").split()

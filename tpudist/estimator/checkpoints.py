@@ -43,7 +43,7 @@ class AsyncCheckpointSaverHook(_CheckpointSaverHook):
         save_steps: int | None = None,
         saver: Any = None,
         checkpoint_basename: str = "model.ckpt",
-        scaffold: Scaffold = None,
+        scaffold: Scaffold | None = None,
         listeners: Sequence[SaverListener] | None = None,
     ) -> None:
         super().__init__(

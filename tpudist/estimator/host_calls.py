@@ -102,12 +102,12 @@ class OutfeedHook(SummaryWritersHook):
             session.run(self._skip_op if step % self._every_n_steps else self._host_op)
 
 
-def interval(tpu_config: TPUConfig) -> Any:
+def interval(tpu_config: TPUConfig) -> int:
     """Returns after how many steps of a loop the host's function is called again (1.15)."""
     return getattr(tpu_config, "experimental_host_call_every_n_steps", 1)
 
 
-def call(fn: Fn, tensors: Any) -> Any:
+def call(fn: Fn, tensors: Any) -> Nest:
     """Calls a function of the host with tensors by name or by position.
 
     Args:

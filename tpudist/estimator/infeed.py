@@ -186,7 +186,7 @@ class Infeed:
         self._first = calls[0] * plan.replicas_per_call
         self._sources = self._start([self._call(input_fn, number) for number in calls])
 
-    def _call(self, input_fn: Callable[[TPUContext], Any], number: int) -> Any:
+    def _call(self, input_fn: Callable[[TPUContext], Any], number: int) -> Nest:
         with tf.device("/device:CPU:0"):
             return input_fn(TPUContext(self._strategy, self._feeding, number))
 
@@ -209,7 +209,7 @@ class Infeed:
         """Returns the hook that starts the datasets' iterators."""
         return InitializerHook(self._initializers)
 
-    def get_next(self) -> Any:
+    def get_next(self) -> Nest:
         """Takes the next batch of every replica.
 
         Returns:
@@ -293,7 +293,7 @@ class EndOfInputHook(_SessionRunHook):
     def __init__(self, num_rows: Tensor) -> None:
         self._num_rows = num_rows
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: Any) -> object:
         """See the base class."""
         return _train.SessionRunArgs(self._num_rows)
 
@@ -321,7 +321,7 @@ class WholeBatchesHook(_SessionRunHook):
             if tensor.shape.as_list()[0] != batch_size
         ]
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: Any) -> object:
         """See the base class."""
         return _train.SessionRunArgs(self._num_rows)
 

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import EraNameError
 from tpudist.tfcompat import estimators, versions
 
+if TYPE_CHECKING:
+    from types import ModuleType
 
-def estimator_base() -> Any:
+
+def estimator_base() -> type[Any]:
     """Returns the class that `train_distribute.Estimator` derives from."""
     return _native().Estimator
 
@@ -30,7 +33,7 @@ def load(name: str) -> Any:
     return operator.attrgetter(name)(_native())
 
 
-def load_tpu(name: str) -> Any:
+def load_tpu(name: str) -> type[Any]:
     """Returns what ``tf.estimator.tpu.<name>`` means on the installed TensorFlow.
 
     Raises:
@@ -40,7 +43,7 @@ def load_tpu(name: str) -> Any:
     return estimators.native_tpu[name]
 
 
-def _native() -> Any:
+def _native() -> ModuleType:
     if estimators.native is None:
         raise EraNameError(
             "tf.estimator on TensorFlow %s" % versions.TF,

@@ -20,7 +20,7 @@ from tpudist.tfcompat import distributed, estimators, nests
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn, Integer, Scaffold, Session
-    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor
+    from tpudist.tfcompat.annotations import Extended, Nest, Operation, Strategy, Tensor, Variable
 
 _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook
@@ -56,7 +56,7 @@ class StepLoop:
 
     def build(
         self, infeed: Any, iterations: Integer, set_outputs: Callable[[Any, dict[str, Nest]], None]
-    ) -> Any:
+    ) -> Operation | None:
         """Builds the loop.
 
         Context: a graph.
@@ -100,7 +100,7 @@ class StepLoop:
             per_replica,
         )
 
-    def scaffold(self) -> Scaffold:
+    def scaffold(self) -> Scaffold | None:
         """Returns what the specification's ``scaffold_fn`` makes; None without one.
 
         Raises:
@@ -159,7 +159,7 @@ class LoopHook(_SessionRunHook):
         if self._last_step is None and self._steps is not None:
             self._last_step = self._step + self._steps
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: Any) -> object:
         """See the base class."""
         steps_left = self._per_loop if self._last_step is None else self._last_step - self._step
         iterations = max(1, min(self._per_loop, steps_left))
@@ -190,7 +190,7 @@ def first_replica_variables() -> Iterator[None]:
     the first replica's copy is read. A variable that asks for an aggregation gets that.
     """
 
-    def create(next_creator: Fn, **kwargs: Any) -> Any:
+    def create(next_creator: Fn, **kwargs: Any) -> Variable:
         if kwargs.get("aggregation") in (None, tf.VariableAggregation.NONE):
             kwargs["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA
         kwargs["synchronization"] = tf.VariableSynchronization.ON_WRITE
@@ -215,7 +215,7 @@ def _only_what_is_fetched(extended: Extended) -> Iterator[None]:
         extended.runs_as_session = before
 
 
-def require_tensor(name: str, value: Any) -> Any:
+def require_tensor(name: str, value: Any) -> Tensor:
     """Returns a field of a specification if it is a tensor.
 
     Raises:

@@ -182,7 +182,7 @@ class TPUEstimator(_Estimator):
             return False
         return self._eval_on_tpu or mode != "eval"
 
-    def train(self, *args: Any, **kwargs: Any) -> Any:
+    def train(self, *args: Any, **kwargs: Any) -> TPUEstimator:
         """Trains the model; arguments as of Estimator (r1.15)."""
         result = super().train(*args, **kwargs)
         if self._tpu_strategy is not None:
@@ -191,11 +191,11 @@ class TPUEstimator(_Estimator):
 
     # Overrides: the base class calls them.
 
-    def _call_input_fn(self, input_fn: Fn, mode: str, *unused_context: Any) -> Any:
+    def _call_input_fn(self, input_fn: Fn, mode: str, *unused_context: Any) -> Nest:
         user_functions.require_params(input_fn, "input_fn")
         self._has_called_input_fn = True
 
-        def input_fn_of_host(context: infeed.TPUContext) -> Any:
+        def input_fn_of_host(context: infeed.TPUContext) -> Nest:
             batch_size = self._feeding(mode, self.config).input_fn_batch_size
             return self._input(input_fn, mode, batch_size=batch_size, context=context)
 
@@ -209,7 +209,7 @@ class TPUEstimator(_Estimator):
         batch_size = self._batch_sizes[mode]
         return {} if batch_size is None else {"batch_size": batch_size}
 
-    def _input(self, input_fn: Fn, mode: str, **items: Any) -> Any:
+    def _input(self, input_fn: Fn, mode: str, **items: Any) -> Nest:
         params = user_functions.with_items(self.params, **items)
         made = user_functions.call(input_fn, params=params, config=self.config, mode=mode)
         return user_functions.require_input(made)
@@ -248,13 +248,13 @@ class TPUEstimator(_Estimator):
             )
         return [estimators.StopAfterNEvalsHook(num_evals=steps)]
 
-    def export_saved_model(self, *args: Any, **kwargs: Any) -> Any:
+    def export_saved_model(self, *args: Any, **kwargs: Any) -> bytes:
         """Exports the model, for serving without a TPU; arguments as of Estimator (r1.15)."""
         unsupported.warn_of_export(self._export_to_tpu)
         with self._without_strategy():
             return super().export_saved_model(*args, **kwargs)
 
-    def export_savedmodel(self, *args: Any, **kwargs: Any) -> Any:
+    def export_savedmodel(self, *args: Any, **kwargs: Any) -> bytes:
         """Exports the model; the older name of `export_saved_model` (r1.15)."""
         unsupported.warn_of_export(self._export_to_tpu)
         with self._without_strategy():
@@ -291,7 +291,7 @@ class TPUEstimator(_Estimator):
         }
 
         @functools.wraps(self._user_model_fn)
-        def model_fn(features: Nest, labels: Nest) -> Any:
+        def model_fn(features: Nest, labels: Nest) -> EstimatorSpec:
             features, labels = _split_input(strategy, config.tpu_config, features, labels)
             return self._user_spec(features, labels, mode, config, params, use_tpu=True, **items)
 
@@ -302,7 +302,7 @@ class TPUEstimator(_Estimator):
 
     def _user_spec(
         self, features: Nest, labels: Nest, mode: str, config: RunConfig, params: Any, **items: Any
-    ) -> Any:
+    ) -> EstimatorSpec:
         return user_functions.call(
             self._user_model_fn,
             features,

@@ -18,14 +18,7 @@ from tpudist.estimator.step_loop import StepLoop
 from tpudist.tfcompat import estimators, nests
 
 if TYPE_CHECKING:
-    from tpudist.annotations import (
-        EstimatorSpec,
-        Fn,
-        RunConfig,
-        Scaffold,
-        SessionRunHook,
-        TPUEstimatorSpec,
-    )
+    from tpudist.annotations import EstimatorSpec, Fn, RunConfig, Scaffold, SessionRunHook
     from tpudist.tfcompat.annotations import Nest, Operation, Strategy, Tensor
 
 _v1 = tf.compat.v1
@@ -90,7 +83,7 @@ class ReplicatedModel:
         """Returns the loop, the mean loss of its last step, its op, and the hooks it needs."""
         batches, outfeeds = self._infeed(infeed.Infeed), []
 
-        def replica_outputs(spec: TPUEstimatorSpec) -> dict[str, Any]:
+        def replica_outputs(spec: EstimatorSpec) -> dict[str, Any]:
             unsupported.check_spec(spec, "train")
             loss = step_loop.require_tensor("loss", spec.loss)
             unsupported.warn_of_summaries(_v1.get_default_graph().get_operations())
@@ -114,7 +107,7 @@ class ReplicatedModel:
         """Builds the specification of an evaluation: each batch is a loop of one step."""
         batches = self._infeed(infeed.Infeed)
 
-        def replica_outputs(spec: TPUEstimatorSpec) -> dict[str, Any]:
+        def replica_outputs(spec: EstimatorSpec) -> dict[str, Any]:
             unsupported.check_spec(spec, "eval")
             loss = step_loop.require_tensor("loss", spec.loss)
             return {"loss": loss, **_host_tensors(spec, "eval_metrics", "host_call")}
@@ -130,7 +123,7 @@ class ReplicatedModel:
         with tf.control_dependencies([step]):
             loss = tf.identity(loop.outputs.tensors["loss"])
         host = _concatenated(self._strategy, loop.outputs.tensors["host"])
-        metrics = {}
+        metrics: object = {}
         if "eval_metrics" in host:
             metrics = host_calls.call(loop.spec.eval_metrics[0], host["eval_metrics"])
         if "host_call" in host:
@@ -152,11 +145,11 @@ class ReplicatedModel:
         masks: list[Tensor] = []
 
         @functools.wraps(self._model_fn)
-        def model_fn(features: Nest, mask: Tensor) -> TPUEstimatorSpec:
+        def model_fn(features: Nest, mask: Tensor) -> EstimatorSpec:
             masks[:] = [mask]
             return self._model_fn(features, None)
 
-        def replica_outputs(spec: TPUEstimatorSpec) -> dict[str, Any]:
+        def replica_outputs(spec: EstimatorSpec) -> dict[str, Any]:
             unsupported.check_spec(spec, "infer")
             outputs = _host_tensors(spec, "host_call")
             return dict(outputs, predictions=spec.predictions, mask=masks[0])
@@ -198,11 +191,11 @@ class SameFetchesHook(_SessionRunHook):
       scaffold: its summaries are fetched too, if it has any; None for no summaries.
     """
 
-    def __init__(self, tensors: list[Tensor], scaffold: Scaffold) -> None:
+    def __init__(self, tensors: list[Tensor], scaffold: Scaffold | None) -> None:
         self._tensors = tensors
         self._scaffold = scaffold
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: Any) -> object:
         """See the base class."""
         summaries = None if self._scaffold is None else self._scaffold.summary_op
         return _v1.train.SessionRunArgs([self._tensors, [] if summaries is None else summaries])
@@ -233,7 +226,7 @@ class ExamplesPerSecondHook(estimators.StepCounterHook):
             _v1.logging.info("%s: %g", tag, rate)
 
 
-def _host_tensors(spec: TPUEstimatorSpec, *fields: str) -> dict[str, Any]:
+def _host_tensors(spec: EstimatorSpec, *fields: str) -> dict[str, Any]:
     """Returns ``{field: its tensors}`` of those fields (function, tensors) that `spec` has."""
     tensors = {}
     for field in fields:
@@ -255,7 +248,7 @@ def _after(op: Operation | None, loss: Tensor) -> Tensor:
         return tf.identity(loss)
 
 
-def _concatenated(strategy: Strategy, per_replica: Any) -> Any:
+def _concatenated(strategy: Strategy, per_replica: Any) -> dict[str, Any]:
     """Concatenates the tensors of a list with one nest for each replica."""
     rows = per_replica if isinstance(per_replica, list) else [per_replica]
     return nests.map_structure(lambda *leaves: adapter.concatenated(strategy, leaves), *rows)

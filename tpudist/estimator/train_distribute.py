@@ -17,6 +17,7 @@ import tensorflow as tf
 from tpudist import adapter
 from tpudist.errors import ArgumentError
 from tpudist.estimator import infeed, lookup, step_loop, user_functions
+from tpudist.input.per_replica_datasets import PerReplicaDataset
 from tpudist.strategy import contexts
 from tpudist.tfcompat import functions, nests, versions
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Iterator
 
     from tpudist.annotations import Dataset, EstimatorSpec, Fn, RunConfig, Scaffold, SessionRunHook
+    from tpudist.input.per_replica_datasets import PerReplicaIterator
     from tpudist.tfcompat.annotations import Graph, Nest, Strategy, Tensor, Variable
 
 _Estimator: Any = lookup.estimator_base()
@@ -59,7 +61,7 @@ class Estimator(_Estimator):
 
     # Overrides: the base class calls them.
 
-    def _call_input_fn(self, input_fn: Fn, mode: str, *context: Any) -> Any:
+    def _call_input_fn(self, input_fn: Fn, mode: str, *context: Any) -> Nest:
         strategy = self._strategy(mode)
         if strategy is None:
             made = super()._call_input_fn(input_fn, mode, *context)
@@ -82,8 +84,8 @@ class Estimator(_Estimator):
                 )
             )
 
-        def make_iterator() -> Any:
-            dataset = adapter.per_replica_dataset(strategy, dataset_of_host)
+        def make_iterator() -> PerReplicaIterator:
+            dataset = adapter.per_replica_dataset(strategy, dataset_of_host, PerReplicaDataset)
             return dataset.make_initializable_iterator()
 
         return make_iterator
@@ -204,7 +206,7 @@ def _eval_spec(strategy: Strategy, model_fn: Fn, iterator: Any) -> EstimatorSpec
     features, labels = element if isinstance(element, tuple) else (element, None)
     specs: list[EstimatorSpec] = []
 
-    def replica(features: Nest, labels: Nest) -> Any:
+    def replica(features: Nest, labels: Nest) -> tuple[Tensor, dict[str, Any]]:
         spec = model_fn(features, labels)
         specs.append(spec)
         return step_loop.require_tensor("loss", spec.loss), dict(spec.eval_metric_ops or {})
@@ -227,7 +229,7 @@ def _eval_spec(strategy: Strategy, model_fn: Fn, iterator: Any) -> EstimatorSpec
     )
 
 
-def _host_scaffold(scaffold: Scaffold) -> Scaffold:
+def _host_scaffold(scaffold: Scaffold | None) -> Scaffold | None:
     """Returns a scaffold without those parts that are ops of a replica."""
     if scaffold is None:
         return None

@@ -17,7 +17,7 @@ from tpudist.virtual import explanations
 
 if TYPE_CHECKING:
     from tpudist.annotations import TPUConfig
-    from tpudist.tfcompat.annotations import Operation
+    from tpudist.tfcompat.annotations import Nest, Operation
 
 _SUMMARY = re.compile(r"(Write)?(Scalar|Histogram|Image|Audio|Tensor|)Summary(V2)?$")
 
@@ -214,7 +214,7 @@ def _is_fetchable(value: Any, graph: Any) -> bool:
     return value.graph is graph and bool(graph.is_fetchable(value))
 
 
-def _named(name: str, graph: Any) -> Any:
+def _named(name: str, graph: Any) -> Nest:
     """Finds a tensor by its name, or by its op's; None if `graph` has none."""
     try:
         return graph.get_tensor_by_name(name if ":" in name else name + ":0")

@@ -11,6 +11,7 @@ from tpudist.tfcompat import nests
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn
+    from tpudist.tfcompat.annotations import Nest
 
 
 def argument_names(fn: Fn) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def require_params(fn: Fn, what: str) -> None:
         )
 
 
-def require_input(value: Any) -> Any:
+def require_input(value: Any) -> Nest:
     """Returns what an input function returned, if batches can be made of it.
 
     Raises:
@@ -63,7 +64,7 @@ def require_input(value: Any) -> Any:
     return value
 
 
-def with_items(params: Any, **items: Any) -> Any:
+def with_items(params: Any, **items: Any) -> dict[str, Any]:
     """Returns a copy of `params`, a dictionary or HParams, with further items."""
     params = copy.deepcopy(params)
     for name, value in items.items():

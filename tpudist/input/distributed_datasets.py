@@ -19,9 +19,12 @@ from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
     from tpudist.annotations import Dataset, InputFn, Options, Strategy
+    from tpudist.tfcompat.annotations import DataIterator, DistributedDataset, Nest, Session, Shape
 
 
-def of_batches(strategy: Strategy, dataset: Dataset, options: Options, for_sessions: bool) -> Any:
+def of_batches(
+    strategy: Strategy, dataset: Dataset, options: Options, for_sessions: bool
+) -> DistributedDataset:
     """TensorFlow's distributed dataset of global batches.
 
     Args:
@@ -44,7 +47,7 @@ def of_function(
     options: Options,
     hosts: Sequence[str],
     for_sessions: bool,
-) -> Any:
+) -> DistributedDataset:
     """A dataset of the per-replica batches of ``dataset_fn(InputContext)``.
 
     Args:
@@ -64,7 +67,7 @@ def of_function(
     return getattr(base_classes.native(strategy), name)(dataset_fn, **_keywords(options))
 
 
-def _keywords(options: Options) -> Any:
+def _keywords(options: Options) -> dict[str, Any]:
     """The keyword arguments for TensorFlow's methods, which took no options before 2.3."""
     return {} if options is None or not versions.HAS_INPUT_OPTIONS else {"options": options}
 
@@ -100,7 +103,7 @@ class GraphDataset:
     def __init__(self, make_iterator: Any) -> None:
         self._make_iterator = make_iterator
 
-    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+    def make_initializable_iterator(self, shared_name: str | None = None) -> DataIterator:
         """An iterator over per-replica values; `shared_name` is unused."""
         return self._make_iterator()
 
@@ -142,7 +145,7 @@ class FunctionDataset(per_replica_datasets.PerReplicaDataset):
         """What ``make_input_fn_iterator`` returns."""
         return iter(self) if tf.executing_eagerly() else self.make_initializable_iterator()
 
-    def _make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+    def _make_initializable_iterator(self, shared_name: str | None = None) -> DataIterator:
         return self.make_initializable_iterator(shared_name)
 
     def __iter__(self) -> Any:
@@ -161,7 +164,7 @@ class FunctionDataset(per_replica_datasets.PerReplicaDataset):
 class FunctionIterator(per_replica_datasets.PerReplicaIterator):
     """Gives no rows to replicas when the elements run out."""
 
-    def get_next(self, name: str | None = None) -> Any:
+    def get_next(self, name: str | None = None) -> Nest:
         """See the base class.
 
         Raises:
@@ -188,7 +191,7 @@ class FunctionIterator(per_replica_datasets.PerReplicaIterator):
         return distributed.regroup(strategy.extended, parts)
 
 
-def _no_rows(element: Any) -> Any:
+def _no_rows(element: Any) -> Nest:
     return nests.map_structure(lambda leaf: leaf[:0], element)
 
 
@@ -204,7 +207,7 @@ def refuse_in_a_graph() -> None:
         raise host_iterators.iterated_in_a_graph()
 
 
-def default_session(method: str) -> Any:
+def default_session(method: str) -> Session:
     """The current Session; may be None in a ``tf.function``, which needs none."""
     session = tf.compat.v1.get_default_session()
     if session is None and not functions.in_function():
@@ -242,12 +245,12 @@ def require_batches(strategy: Strategy, dataset: Dataset) -> None:
         )
 
 
-def _element_spec(dataset: Dataset) -> Any:
+def _element_spec(dataset: Dataset) -> Nest:
     """The specs of an element, a nest; its shapes on a release without specs."""
     return dataset.element_spec if versions.HAS_ELEMENT_SPEC else shapes_of(dataset)
 
 
-def shapes_of(dataset: Dataset) -> Any:
+def shapes_of(dataset: Dataset) -> Nest:
     """The shapes of the elements of a dataset, a nest."""
     if versions.HAS_OUTPUT_SHAPES:
         return tf.compat.v1.data.get_output_shapes(dataset)
@@ -274,7 +277,7 @@ class SplitDataset:
         """What ``make_dataset_iterator`` returns."""
         return iter(self) if tf.executing_eagerly() else self.make_initializable_iterator()
 
-    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+    def make_initializable_iterator(self, shared_name: str | None = None) -> DataIterator:
         """A `SplitIterator` to be initialised in a Session."""
         return SplitIterator(
             self._strategy,
@@ -337,18 +340,18 @@ class SplitIterator(per_replica_datasets.PerReplicaIterator):
         super().__init__(strategy, [iterator], hosts[:1])
 
     @property
-    def output_shapes(self) -> Any:
+    def output_shapes(self) -> Nest:
         """The shapes of a replica's share, for Keras of 1.13."""
         count = self._strategy.num_replicas_in_sync
 
-        def share(shape: Any) -> Any:
+        def share(shape: Any) -> Shape:
             rows = shape.as_list()[0] if shape.ndims else None
             part = None if rows is None or rows % count else rows // count
             return tf.TensorShape([part]).concatenate(shape[1:])
 
         return nests.map_structure(share, self._iterators[0].output_shapes)
 
-    def get_next(self, name: str | None = None) -> Any:
+    def get_next(self, name: str | None = None) -> Nest:
         """The next global batch, a per-replica value for each leaf.
 
         Context: cross-replica; graph, ``tf.function`` or eager.
@@ -363,7 +366,7 @@ class SplitIterator(per_replica_datasets.PerReplicaIterator):
         return distributed.regroup(strategy.extended, parts)
 
 
-def _part(leaf: Any, index: int, count: int) -> Any:
+def _part(leaf: Any, index: int, count: int) -> Nest:
     """Rows of `leaf` for replica `index` of `count`; the first replicas get more."""
     size = leaf.shape.as_list()[0] if leaf.shape.ndims else None
     if size is None:

@@ -47,7 +47,7 @@ class Options(tf.data.Options):
         if versions.HAS_COMPAT_V2:
             self.experimental_optimization = OptimizationOptions()
 
-    def merge(self, options: Any) -> Any:
+    def merge(self, options: Any) -> Options:
         """As TensorFlow's, whose options merge with those of their own class."""
         return tf.data.Options().merge(self).merge(options)
 
@@ -68,7 +68,7 @@ class InputOptions(_INPUT_OPTIONS):
         `experimental_fetch_to_device` from 2.5 on: either is taken, and read.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> InputOptions:
         for name in ("experimental_prefetch_to_device", "experimental_fetch_to_device"):
             if name in kwargs:
                 kwargs[_FETCH] = kwargs.pop(name)

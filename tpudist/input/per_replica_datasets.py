@@ -17,7 +17,7 @@ from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
     from tpudist.annotations import DatasetFn
-    from tpudist.tfcompat.annotations import Strategy
+    from tpudist.tfcompat.annotations import Nest, Operation, Strategy
 
 
 class PerReplicaDataset:
@@ -98,12 +98,12 @@ class PerReplicaIterator:
         self._restart = None
 
     @property
-    def output_shapes(self) -> Any:
+    def output_shapes(self) -> Nest:
         """The shapes of one replica's element, for Keras of 1.13."""
         return self._iterators[0].output_shapes
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Operation | None:
         """Op that (re)starts the iterator; None in eager mode."""
         if tf.executing_eagerly():
             return None
@@ -116,11 +116,11 @@ class PerReplicaIterator:
         self._restart = tf.group(*[each.initializer for each in self._iterators])
         return self
 
-    def initialize(self) -> Any:
+    def initialize(self) -> list[Operation]:
         """The ops that (re)start the iterator, as a list."""
         return [] if tf.executing_eagerly() else [each.initializer for each in self._iterators]
 
-    def get_next(self, name: str | None = None) -> Any:
+    def get_next(self, name: str | None = None) -> Nest:
         """The next element of every replica.
 
         Context: cross-replica; graph, ``tf.function`` or eager.
@@ -142,11 +142,11 @@ class PerReplicaIterator:
                 elements += host_iterators.take(iterator.get_next, each)
         return telling_values.of(distributed.regroup(strategy.extended, elements))
 
-    def next(self) -> Any:
+    def next(self) -> Nest:
         """The same as `get_next()`, ending as Python's iterators do."""
         return self.__next__()
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Nest:
         try:
             return self.get_next()
         except tf.errors.OutOfRangeError as error:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     class Policy(Any):
         def __init__(self, name: str, loss_scale: Any = "auto") -> None: ...
 
-    def get_layer_policy(layer: Any) -> Any: ...
+    def get_layer_policy(layer: Any) -> object: ...
 
-    def global_policy() -> Any: ...
+    def global_policy() -> object: ...
 
     def set_policy(policy: Any) -> None: ...
 
@@ -43,13 +43,13 @@ class _Absent:
         )
 
 
-def _policy(name: str, loss_scale: Any = "auto") -> Any:
+def _policy(name: str, loss_scale: Any = "auto") -> object:
     """Returns a policy; an optimizer has the loss scale, on TPUs there is none."""
     del loss_scale
     return keras_packages.mixed_precision().Policy(name)
 
 
-def _layer_policy(layer: Any) -> Any:
+def _layer_policy(layer: Any) -> object:
     return layer.dtype_policy
 
 

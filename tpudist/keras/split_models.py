@@ -13,6 +13,7 @@ from tpudist.errors import ArgumentError
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn
+    from tpudist.tfcompat.annotations import Model, Tensor, Variable
 
 
 #: What the op says that refuses a batch whose rows the cores cannot split evenly.
@@ -73,15 +74,15 @@ class Cores:
         ]
         return inputs, concatenated
 
-    def _input(self, tensor: Any, name: str | None = None) -> Any:
+    def _input(self, tensor: Any, name: str | None = None) -> Tensor:
         """An input like a tensor, of any number of rows."""
         shape = tensor.shape.as_list()[1:]
         return self.keras.layers.Input(shape, dtype=tensor.dtype.name, name=name)
 
-    def _split(self, tensor: Any, name: str) -> Any:
+    def _split(self, tensor: Any, name: str) -> list[Tensor]:
         cores = self.count
 
-        def split(rows: Any) -> Any:
+        def split(rows: Any) -> list[Tensor]:
             count = tf.shape(rows)[0]
             even = tf.compat.v1.Assert(tf.equal(count % cores, 0), [UNEVEN, count])
             with tf.control_dependencies([] if even is None else [even]):
@@ -91,19 +92,19 @@ class Cores:
             tensor
         )
 
-    def _copies(self) -> Any:
+    def _copies(self) -> list[Any]:
         """The model of each core: all share trainable variables, and each has its own others."""
         variables: list[Any] = []
         copies: list[Any] = []
 
-        def create(creator: Fn, **kwargs: Any) -> Any:
+        def create(creator: Fn, **kwargs: Any) -> Variable:
             variables.append(creator(**kwargs))
             return variables[-1]
 
         for index in range(self.count):
             of_first_core = iter(list(variables))
 
-            def reuse(creator: Fn, **kwargs: Any) -> Any:
+            def reuse(creator: Fn, **kwargs: Any) -> Variable:
                 shared = next(of_first_core)  # noqa: B023 (called before the next turn)
                 return shared if kwargs.get("trainable", True) else creator(**kwargs)
 
@@ -119,7 +120,7 @@ class Cores:
         for copy in self.copies:
             copy.set_weights(weights)
 
-    def to_cpu(self, optimizer: Any) -> Any:
+    def to_cpu(self, optimizer: Any) -> Model:
         """Copies the first core's weights, and the settings of `optimizer`, to the CPU's model."""
         self.model.set_weights(self.copies[0].get_weights())
         own = getattr(self.model, "optimizer", None)

@@ -24,8 +24,10 @@ from tpudist.system import cluster
 from tpudist.tfcompat import keras_packages
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Args
-    from tpudist.tfcompat.annotations import Strategy
+    from types import ModuleType
+
+    from tpudist.annotations import Args, Fn
+    from tpudist.tfcompat.annotations import Model, Nest, Strategy, Variable
 
 
 #: Arguments of ``compile`` that no model for TPUs has taken.
@@ -117,7 +119,7 @@ def _native(name: str) -> Any:
     return getattr(support, "tpu_model" if name == "keras_to_tpu_model" else name)
 
 
-def _keras() -> Any:
+def _keras() -> ModuleType:
     if keras_packages.is_keras_3():
         raise ContribNameError(
             "tf.contrib.tpu.keras_to_tpu_model with Keras 3",
@@ -149,7 +151,7 @@ def _check(keras: Any, model: Any) -> None:
             )
 
 
-def _copy(keras: Any, model: Any) -> Any:
+def _copy(keras: Any, model: Any) -> Model:
     """A copy of the CPU's model: same layers, weights and compile arguments."""
     made = keras.models.clone_model(model)
     made.set_weights(model.get_weights())
@@ -170,7 +172,7 @@ def _refuse_arguments(arguments: Any) -> None:
             )
 
 
-def _copied(arguments: Any) -> Any:
+def _copied(arguments: Any) -> dict[str, Any]:
     """Compile arguments with optimizers and metrics of their own."""
     keep = {k: v for k, v in arguments.items() if k not in _NO_ARGUMENTS and v is not None}
     keep["optimizer"] = _copied_optimizer(keep["optimizer"])
@@ -179,7 +181,7 @@ def _copied(arguments: Any) -> Any:
     return keep
 
 
-def _copied_optimizer(optimizer: Any) -> Any:
+def _copied_optimizer(optimizer: Any) -> object:
     if type(optimizer).__name__ == "TFOptimizer":
         return optimizer.optimizer
     if isinstance(optimizer, (str, tf.compat.v1.train.Optimizer)):
@@ -187,7 +189,7 @@ def _copied_optimizer(optimizer: Any) -> Any:
     return type(optimizer).from_config(optimizer.get_config())
 
 
-def _copied_metrics(metrics: Any) -> Any:
+def _copied_metrics(metrics: Any) -> Nest:
     if isinstance(metrics, dict):
         return {name: _copied_metrics(metric) for name, metric in metrics.items()}
     if isinstance(metrics, (list, tuple)):
@@ -197,7 +199,7 @@ def _copied_metrics(metrics: Any) -> Any:
     return metrics
 
 
-def _class(keras: Any) -> Any:
+def _class(keras: Any) -> type[Any]:
     """A class for one model: Keras changes the bases of a class as it is first used."""
     return type("KerasTPUModel", (keras.Model,), dict(_METHODS))
 
@@ -237,7 +239,7 @@ def _compile(
     _over(self).compile(**{k: v for k, v in arguments.items() if k not in _NO_ARGUMENTS})
 
 
-def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> object:
     """Keras' fit; `x` and `validation_data` may be functions that return a dataset."""
     parts = self._tpudist_parts
     kwargs.pop("_pipeline", None)
@@ -253,7 +255,7 @@ def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> 
         return _over(self).fit(x, y, *args, **kwargs)
 
 
-def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> object:
     """Keras' evaluate; `x` may be a function that returns a dataset."""
     parts = self._tpudist_parts
     if callable(x) or not parts.in_training:  # Keras' fit gives it a dataset of its own.
@@ -262,7 +264,7 @@ def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any
         return _over(self).evaluate(x, y, *args, **kwargs)
 
 
-def _fit_generator(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _fit_generator(self: Any, *args: Any, **kwargs: Any) -> object:
     """Trains as Keras' ``fit_generator`` does, on batches that the cores can split evenly."""
     parts = self._tpudist_parts
     _leave_histograms_out(parts.count, args, kwargs)
@@ -319,7 +321,7 @@ def _lr_callbacks_refused(
         ) from error
 
 
-def _callback_error(model: Any, callback: Any) -> Any:
+def _callback_error(model: Any, callback: Any) -> Exception:
     optimizer = type(model.optimizer.optimizer).__name__
     name = re.sub("(V1|Optimizer)", "", optimizer)
     return ArgumentError(
@@ -330,10 +332,10 @@ def _callback_error(model: Any, callback: Any) -> Any:
     )
 
 
-def _checked(name: str) -> Any:
+def _checked(name: str) -> Fn:
     """A method of Keras whose batches the cores must be able to split evenly."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Nest:
         with split_models.uneven_batches_refused(self._tpudist_parts):
             return getattr(_over(self), name)(*args, **kwargs)
 
@@ -341,10 +343,10 @@ def _checked(name: str) -> Any:
     return method
 
 
-def _of_cpu_model(name: str, fresh: bool = True) -> Any:
+def _of_cpu_model(name: str, fresh: bool = True) -> Fn:
     """A method that is the CPU model's, after its weights are the cores'."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Nest:
         model = self.sync_to_cpu() if fresh else self._tpudist_parts.model
         return getattr(model, name)(*args, **kwargs)
 
@@ -352,15 +354,15 @@ def _of_cpu_model(name: str, fresh: bool = True) -> Any:
     return method
 
 
-def _sync_to_cpu(self: Any) -> Any:
+def _sync_to_cpu(self: Any) -> Model:
     """Copies the cores' weights to the CPU's model, and returns that."""
     return self._tpudist_parts.to_cpu(getattr(self, "optimizer", None))
 
 
-def _to_cores(name: str) -> Any:
+def _to_cores(name: str) -> Fn:
     """A method that changes the CPU model's weights, and then the cores'."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> None:
         result = getattr(self._tpudist_parts.model, name)(*args, **kwargs)
         self._tpudist_parts.to_cores()
         return result
@@ -369,8 +371,8 @@ def _to_cores(name: str) -> Any:
     return method
 
 
-def _of_first_core(name: str) -> Any:
-    def weights(self: Any) -> Any:
+def _of_first_core(name: str) -> property:
+    def weights(self: Any) -> list[Variable]:
         parts = getattr(self, "_tpudist_parts", None)
         own = _over(self)
         return getattr(own, name) if parts is None else getattr(parts.copies[0], name)
@@ -378,12 +380,12 @@ def _of_first_core(name: str) -> Any:
     return property(weights)
 
 
-def _get_layer(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _get_layer(self: Any, *args: Any, **kwargs: Any) -> object:
     """A layer of the first core."""
     return self._tpudist_parts.copies[0].get_layer(*args, **kwargs)
 
 
-def _losses(self: Any) -> Any:
+def _losses(self: Any) -> list[Any]:
     """Losses of layers: each core's share of the mean."""
     parts = getattr(self, "_tpudist_parts", None)
     losses = _over(self).losses
@@ -392,7 +394,7 @@ def _losses(self: Any) -> Any:
     return [_share(loss, parts.count) for loss in losses]
 
 
-def _share(loss: Any, cores: int) -> Any:
+def _share(loss: Any, cores: int) -> Nest:
     share = loss / cores
     if hasattr(loss, "_unconditional_loss"):
         share._unconditional_loss = loss._unconditional_loss

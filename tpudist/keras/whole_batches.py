@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import types
 
     from tpudist.annotations import Dataset
-    from tpudist.tfcompat.annotations import Strategy
+    from tpudist.tfcompat.annotations import Nest, Strategy
 
 
 _TOLD = (
@@ -114,7 +114,7 @@ def subclassed_model() -> ArgumentError:
     )
 
 
-def _without_labels(model: Any, dataset: Any) -> Any:
+def _without_labels(model: Any, dataset: Any) -> Nest:
     """The rows of a dataset of rows, of (rows, labels), or of (rows, labels, weights)."""
     shapes = distributed_datasets.shapes_of(dataset)
     if not isinstance(shapes, tuple) or len(nests.flatten(shapes)) == len(model.inputs or []):
@@ -139,7 +139,7 @@ def _check(verb: str, dataset: Any) -> None:
         )
 
 
-def _completed(dataset: Any, given: Any, count: int) -> Any:
+def _completed(dataset: Any, given: Any, count: int) -> Dataset:
     """A dataset whose last step has a batch for each tower, some of them without rows.
 
     Args:
@@ -154,10 +154,10 @@ def _completed(dataset: Any, given: Any, count: int) -> Any:
     return loose.concatenate(loose.take(1).map(lambda *leaves: _rows(leaves, 0)).repeat(count - 1))
 
 
-def _rows(leaves: Any, limit: int) -> Any:
+def _rows(leaves: Any, limit: int) -> Dataset:
     """The first rows of tensors, of a number that their shapes do not have; -1 is all of them."""
 
-    def some(tensor: Any) -> Any:
+    def some(tensor: Any) -> Dataset:
         rows = tf.shape(tensor)[0] if limit < 0 else limit
         return tensor[: tf.compat.v1.placeholder_with_default(rows, [])]
 
@@ -183,7 +183,7 @@ def _is_fixed(shapes: Any) -> bool:
     return all(shape.is_fully_defined() and shape.ndims for shape in nests.flatten(shapes))
 
 
-def global_batches(dataset: Dataset, count: int) -> Any:
+def global_batches(dataset: Dataset, count: int) -> Dataset:
     """A dataset of global batches: each is `count` batches of `dataset`, concatenated in order.
 
     Args:
@@ -203,7 +203,7 @@ def global_batches(dataset: Dataset, count: int) -> Any:
     if count == 1:
         return dataset
 
-    def concatenated(*stacked: Any) -> Any:
+    def concatenated(*stacked: Any) -> Nest:
         flat = nests.map_structure(
             lambda tensor: tf.reshape(tensor, [-1] + tensor.shape.as_list()[2:]), stacked
         )
@@ -212,7 +212,7 @@ def global_batches(dataset: Dataset, count: int) -> Any:
     return dataset.batch(count, drop_remainder=True).map(concatenated)
 
 
-def of_function(x: Any, y: Any, cores: int, steps: int | None, steps_name: str) -> Any:
+def of_function(x: Any, y: Any, cores: int, steps: int | None, steps_name: str) -> Nest:
     """The data of a step, from a function that returns a dataset of one core's batches.
 
     Args:

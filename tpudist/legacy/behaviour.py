@@ -22,10 +22,13 @@ import collections
 import contextlib
 import inspect
 import sys
-from typing import Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 from tpudist import dropin
 from tpudist.errors import ScriptError
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 #: {name: whether it is on} of ``tf.compat.v1.enable_<name>()`` and
 #: ``disable_<name>()``; early releases of 1.x cannot tell all.
@@ -94,7 +97,7 @@ def _on_first_generation(stack: Any, era: str, in_graph: bool | None) -> None:
         )
 
 
-def _switch_on() -> Any:
+def _switch_on() -> bool:
     """Turns TensorFlow 2 on; False if functions would not notice."""
     import tensorflow as tf
 
@@ -124,7 +127,7 @@ class ScriptGraph:
         self._undo = contextlib.ExitStack()
         self._scope: Any = None
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> ScriptGraph:
         self._open()
         for name, ours in (
             ("reset_default_graph", self._reset),
@@ -158,7 +161,7 @@ class ScriptGraph:
             vars(space)[name] = ours
             self._undo.callback(vars(space).pop, name)
 
-    def _reset(self) -> Any:
+    def _reset(self) -> None:
         """Replaces the default graph by an empty one."""
         if self._scope is None or (_v1().get_default_graph() is not self._graph):
             return self._native_reset_default_graph()
@@ -183,13 +186,13 @@ def _modules_with(name: str, value: Any) -> list[Any]:
     ]
 
 
-def _v1() -> Any:
+def _v1() -> ModuleType:
     import tensorflow as tf
 
     return tf.compat.v1
 
 
-def _eager_by_default() -> Any:
+def _eager_by_default() -> bool:
     from tpudist.tfcompat import functions
 
     return functions.eager_by_default()

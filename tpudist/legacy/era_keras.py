@@ -14,7 +14,9 @@ from tpudist import machine, surfaces
 from tpudist.errors import EraNameError
 
 if TYPE_CHECKING:
+    from tpudist.annotations import Fn
     from tpudist.surfaces.eras.keras import Keras
+    from tpudist.tfcompat.annotations import Nest
 
 
 _SAID = (
@@ -137,7 +139,7 @@ def optimizers_of_era() -> Iterator[Any]:
     """
     from tpudist.tfcompat import keras_packages
 
-    module = keras_packages.optimizers_found_by_name()
+    module: Any = keras_packages.optimizers_found_by_name()
     if module is None:
         yield
         return
@@ -178,7 +180,7 @@ def moments_of_era() -> Iterator[Any]:
     """
     from tpudist.tfcompat import keras_packages
 
-    base = keras_packages.batch_normalization_with_masks()
+    base: Any = keras_packages.batch_normalization_with_masks()
     if base is None:
         yield
         return
@@ -234,7 +236,7 @@ class _Gone:
     def __init__(self, name: str, instead: str) -> None:
         self._name, self._instead = name, instead
 
-    def __get__(self, instance: Any, owner: Any) -> Any:
+    def __get__(self, instance: Any, owner: Any) -> object:
         raise EraNameError(
             "%s.%s is not in the Keras of TensorFlow %s" % (owner.__name__, self._name, _release()),
             "Keras has taken it away since the program was written",
@@ -267,9 +269,9 @@ def _takes(function: Any, name: str) -> bool:
     return name in parameters or any(each.kind == each.VAR_KEYWORD for each in parameters.values())
 
 
-def _without_mask(method: Any) -> Any:
+def _without_mask(method: Any) -> Fn:
     @functools.wraps(method)
-    def called(*args: Any, mask: Any = None, **keywords: Any) -> Any:
+    def called(*args: Any, mask: Any = None, **keywords: Any) -> Nest:
         del mask
         return method(*args, **keywords)
 

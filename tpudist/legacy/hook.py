@@ -16,10 +16,13 @@ import importlib
 import importlib.util
 import os
 import sys
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from tpudist import console, machine, surfaces
 from tpudist.surfaces.eras import packages, program
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 #: The package of its own in which TensorFlow 1.14 to 2.15 had the Estimator.
 _ESTIMATORS = "tensorflow_estimator.python.estimator"
@@ -150,7 +153,7 @@ class Hook:
             return False
         return not machine.is_installed(path[len(self._folder) :])
 
-    def _foreign_folders(self) -> Any:
+    def _foreign_folders(self) -> tuple[str, ...]:
         origin = file_of_tensorflow()
         folders = [_OURS, os.path.join(os.path.realpath(os.path.dirname(os.__file__)), "")]
         if origin:
@@ -159,7 +162,7 @@ class Hook:
                 folders.append(os.path.join(installed, ""))
         return tuple(folder for folder in folders if folder.startswith(self._folder))
 
-    def _take_modules(self) -> Any:
+    def _take_modules(self) -> dict[str, ModuleType]:
         taken = {}
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None)
@@ -178,7 +181,7 @@ class Hook:
 
     def _replace_import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
-    ) -> Any:
+    ) -> ModuleType:
         if not level and fromlist and name.startswith("keras."):
             return self._import_keras(name, globals, locals, fromlist)
         below = _below_estimators(self._era, name, fromlist)
@@ -193,7 +196,7 @@ class Hook:
         module = self._import(ours, None, None, fromlist or ("__name__",), 0)
         return module if fromlist else sys.modules[self._top]
 
-    def _import_keras(self, name: str, globals: Any, locals: Any, fromlist: Any) -> Any:
+    def _import_keras(self, name: str, globals: Any, locals: Any, fromlist: Any) -> ModuleType:
         """Imports a module of Keras: from ``tf_keras`` if Keras 3 has none of its name.
 
         Libraries import private modules of Keras 2 (tensorflow_addons: ``keras.src.engine``).
@@ -208,7 +211,7 @@ class Hook:
                     return self._import("tf_" + name, None, None, fromlist, 0)
             raise
 
-    def _replace_import_module(self, name: str, package: Any = None) -> Any:
+    def _replace_import_module(self, name: str, package: Any = None) -> ModuleType:
         scope = sys._getframe(1).f_globals
         if _is_tensorflow(name) and self._is_users_scope(scope):
             name = self._renamed(name)
@@ -218,20 +221,20 @@ class Hook:
         name = scope.get("__name__") or ""
         return name in _IMPORT_FOR_OTHERS or self.sees_era(name, scope.get("__file__"))
 
-    def _renamed(self, name: str) -> Any:
+    def _renamed(self, name: str) -> str:
         return self._top + name[len("tensorflow") :]
 
 
-def file_of_tensorflow() -> Any:
+def file_of_tensorflow() -> str | None:
     """The path of the installed TensorFlow's ``__init__.py``, or None."""
     loaded = sys.modules.get("tensorflow")
     if loaded is not None:  # 1.14 replaces its module by one without a spec.
         return getattr(loaded, "__file__", None)
     spec = importlib.util.find_spec("tensorflow")
-    return spec and spec.origin
+    return spec.origin if spec else None
 
 
-def _below_estimators(era: str, name: str, fromlist: Any) -> Any:
+def _below_estimators(era: str, name: str, fromlist: Any) -> str:
     """The dotted name below ``tf`` of a module of the package tensorflow_estimator, or "".
 
     Of one whose names the import asks for are all in the era's table.

@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import ScriptError
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 
 class Script:
@@ -69,7 +72,7 @@ class Module:
             spec = _spec(name)
         finally:
             sys.path.remove(self.folder)
-        self.path = spec.origin
+        self.path = spec.origin or ""
         self.own = self.folder if _is_below(self.path, self.folder) else None
         self._package = spec.parent
         self.attributes = {
@@ -86,7 +89,7 @@ class Module:
             importlib.import_module(self._package)
 
 
-def _spec(name: str) -> Any:
+def _spec(name: str) -> ModuleSpec:
     """The spec of what ``-m name`` executes; nothing is imported."""
     path: Any = None
     spec: Any = None
@@ -105,7 +108,7 @@ def _spec(name: str) -> Any:
     return spec
 
 
-def _find(name: str, path: Any) -> Any:
+def _find(name: str, path: Any) -> ModuleSpec | None:
     for finder in sys.meta_path:
         spec = finder.find_spec(name, path) if hasattr(finder, "find_spec") else None
         if spec is not None:

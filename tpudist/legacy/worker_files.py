@@ -13,9 +13,12 @@ import inspect
 import itertools
 import os
 import tempfile
-from typing import Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 from tpudist.system import tasks
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Nest
 
 
 @contextlib.contextmanager
@@ -52,7 +55,7 @@ def _elsewhere(
     reads = "r" if "mode" in signature.parameters else ""
 
     @functools.wraps(native)
-    def write(*args: Any, **kwargs: Any) -> Any:
+    def write(*args: Any, **kwargs: Any) -> Nest:
         bound = signature.bind(*args, **kwargs)
         asked = bound.arguments[parameter]
         if bound.arguments.get("mode", reads).startswith("r") or hasattr(asked, "write"):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Iterator
 
     from tpudist.annotations import Method, Strategy
+    from tpudist.tfcompat.annotations import Nest
 
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ else:
 
         if versions.HAS_RUN:
 
-            def run(self, fn: Any, args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+            def run(self, fn: Any, args: Any = (), kwargs: Any = None, options: Any = None) -> Nest:
                 """Runs `fn` as Keras asks for it in era 2.0, which wrapped a plain function."""
                 if tf.executing_eagerly() and not functions.is_traceable(fn):
                     fn = tf.function(fn)

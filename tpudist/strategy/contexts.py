@@ -16,6 +16,7 @@ from tpudist.tfcompat import functions, nests
 
 if TYPE_CHECKING:
     from tpudist.annotations import Args, Fn, Strategy
+    from tpudist.tfcompat.annotations import Nest
 
 
 #: Set to 1 to let ``run`` accept a plain function in eager mode, as
@@ -40,7 +41,7 @@ current_strategy = tf.distribute.get_strategy
 has_strategy = tf.distribute.has_strategy
 
 
-def words_of(strategy: Strategy) -> Any:
+def words_of(strategy: Strategy) -> Words:
     """The `Words` of a strategy's surface."""
     return getattr(strategy, "_words", _WORDS)
 
@@ -248,7 +249,7 @@ def device(context: Any) -> str:
     return devices[number % len(devices)]  # a worker of a cluster has those of its own replicas
 
 
-def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
+def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
     """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all replicas.
 
     Context: replica; `merge_fn` runs in cross-replica context.
@@ -260,7 +261,7 @@ def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]
     return context.merge_call(merge_fn, args=args, kwargs=kwargs)
 
 
-def last_loss_reduction(sum_: Any, mean: Any) -> Any:
+def last_loss_reduction(sum_: Any, mean: Any) -> Nest:
     """How ``tf.losses`` last reduced a loss in this graph: `sum_` or `mean`."""
     last = getattr(tf.compat.v1.get_default_graph(), "_last_loss_reduction", None)
     return sum_ if last in (tf.compat.v1.losses.Reduction.SUM, "sum") else mean

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn
+    from tpudist.tfcompat.annotations import Function
 
 
 def defun_with_attributes(
@@ -22,7 +23,7 @@ def defun_with_attributes(
     autograph: bool = True,
     experimental_autograph_options: Any = None,
     experimental_relax_shapes: bool = False,
-) -> Any:
+) -> Function:
     """Makes a ``tf.function`` whose definitions in a graph have attributes (r2.2).
 
     Args:
@@ -41,7 +42,7 @@ def defun_with_attributes(
     )
 
 
-def register(func: Any, *args: Any, **kwargs: Any) -> Any:
+def register(func: Any, *args: Any, **kwargs: Any) -> Function:
     """Adds the definition of a function and of its gradient to the current graph, uncalled (r2.2).
 
     Args:

@@ -16,6 +16,7 @@ from tpudist.virtual.variables import assignable_copies
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn, ReduceOp, Strategy
+    from tpudist.tfcompat.annotations import Nest
 
 
 #: The reduction that keeps the first replica's value.
@@ -28,12 +29,12 @@ class Mapped:
     def __init__(self, values: Any) -> None:
         self._values = list(values)
 
-    def get(self) -> Any:
+    def get(self) -> list[Any]:
         """The list of results, in the order of the items."""
         return self._values
 
 
-def reduction(aggregation: Any, none_allowed: bool = False) -> Any:
+def reduction(aggregation: Any, none_allowed: bool = False) -> Nest:
     """The reduction that an aggregation or a ``ReduceOp`` stands for.
 
     Args:
@@ -117,7 +118,7 @@ def unwrap(strategy: Strategy, value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def reduce_leaf(strategy: Strategy, operation: ReduceOp, value: Any) -> Any:
+def reduce_leaf(strategy: Strategy, operation: ReduceOp, value: Any) -> Nest:
     """A per-replica value reduced to one tensor; `operation` from :func:`reduction`."""
     if operation == FIRST:
         return distributed.components(value)[0]
@@ -135,7 +136,7 @@ def is_list_of_replicas(strategy: Strategy, value: Any) -> bool:
     )
 
 
-def distribute_values(strategy: Strategy, value_fn: Fn, context_class: Fn) -> Any:
+def distribute_values(strategy: Strategy, value_fn: Fn, context_class: Fn) -> Nest:
     """A per-replica value of ``value_fn(context_class(replica_id, num_replicas))``.
 
     Of a nest it is a nest of per-replica values.
@@ -150,7 +151,7 @@ def distribute_values(strategy: Strategy, value_fn: Fn, context_class: Fn) -> An
     )
 
 
-def replica_ids(strategy: Strategy) -> Any:
+def replica_ids(strategy: Strategy) -> Nest:
     """0 to N - 1 as a per-replica value; the integer 0 if there is one replica.
 
     Context: cross-replica.

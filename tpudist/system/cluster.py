@@ -21,6 +21,7 @@ from tpudist.virtual import system as virtual_system
 
 if TYPE_CHECKING:
     from tpudist.annotations import Resolver
+    from tpudist.tfcompat.annotations import Topology
 
 
 #: Environment variable: the real device that computes for a virtual TPU,
@@ -139,7 +140,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
         """The name of the TPU workers' job."""
         return self._job_name if self._system else super().get_job_name()
 
-    def cluster_spec(self) -> Any:
+    def cluster_spec(self) -> object:
         """The cluster of the TPU workers; a virtual TPU's are names in this process.
 
         Raises:
@@ -159,7 +160,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
             return {"TPU": self._system.cores_per_host}
         return super().num_accelerators(*args, **kwargs)
 
-    def get_tpu_system_metadata(self) -> Any:
+    def get_tpu_system_metadata(self) -> object:
         """Cores, hosts and devices of the TPU."""
         if self._system:
             return native.system_metadata(
@@ -313,7 +314,7 @@ def connect_to_cluster(cluster_spec_or_resolver: Any, *args: Any, **kwargs: Any)
         tf.config.experimental_connect_to_cluster(cluster_spec_or_resolver, *args, **kwargs)
 
 
-def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
+def initialize_tpu_system(cluster_resolver: Resolver = None) -> Topology:
     """Starts the TPU system, once it is healthy and answers; a line says what is waited for.
 
     Args:
@@ -336,7 +337,7 @@ def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
     return topology
 
 
-def start_native(resolver: Any) -> Any:
+def start_native(resolver: Any) -> Topology:
     """Starts a native TPU for a strategy; as `initialize_tpu_system`, which programs call."""
     named_tpus.ready(resolver)
     return native.initialize(resolver)

@@ -19,6 +19,7 @@ from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
     from tpudist.annotations import Assignment
+    from tpudist.tfcompat.annotations import Topology
     from tpudist.virtual.system import VirtualSystem
 
 
@@ -37,7 +38,7 @@ class Placement(
     __slots__ = ()
 
 
-def topology(system: VirtualSystem) -> Any:
+def topology(system: VirtualSystem) -> Topology:
     """The `Topology` of a virtual slice: x runs fastest, cores innermost.
 
     On releases with flat topologies, the layers of a cube lie side by side.

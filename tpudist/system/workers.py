@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 import threading
-from typing import Any, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 import tensorflow as tf
 
@@ -18,6 +18,9 @@ from tpudist.system import cluster, placement
 from tpudist.tfcompat import devices
 from tpudist.tfcompat import tpu as native
 from tpudist.virtual import system as virtual_system
+
+if TYPE_CHECKING:
+    from tpudist.annotations import Context
 
 _WORKER = re.compile(r"/job:(worker|tpu_worker|coordinator)\b")
 _TASK = re.compile(r"/(replica|task):[0-9]+")
@@ -31,7 +34,7 @@ def virtual() -> virtual_system.VirtualSystem | None:
     return cluster.started()
 
 
-def device(device_name: Any) -> Any:
+def device(device_name: Any) -> Context:
     """``tf.device``; a worker of a virtual TPU is this process.
 
     Args:

@@ -6,7 +6,13 @@ tells a wrong one; what TensorFlow itself returns is of any type and passes for 
 
 from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+#: What a function is given and gives back, such as a structure of values.
+T = TypeVar("T")
+
+#: A function of a user's or of TensorFlow's, of replicas, of a variable or of a loop.
+Fn: TypeAlias = Callable[..., Any]
 
 #: A tensor, or a list, tuple or dictionary of nests: what is in it, only its user knows.
 Nest: TypeAlias = object
@@ -235,3 +241,99 @@ class NodeDef(Protocol):
     device: str
     input: MutableSequence[str]
     attr: MutableMapping[str, Any]
+
+class OpDef(Protocol):
+    """The message that describes a type of ops."""
+
+    attr: Sequence[Any]
+    input_arg: Sequence[Any]
+    is_stateful: bool
+    output_arg: Sequence[Any]
+
+class Message(Protocol):
+    """A message of protocol buffers."""
+
+    def SerializeToString(self, **kwargs: Any) -> bytes: ...
+
+class Value(Protocol):
+    """A distributed value: a component for each replica, or the same for all."""
+
+    @property
+    def values(self) -> tuple[Any, ...]: ...
+
+class DistributedDataset(Protocol):
+    """A dataset whose elements have a value for each replica."""
+
+    def __iter__(self) -> Any: ...
+
+class DataIterator(Protocol):
+    """An iterator of TensorFlow's over a dataset, plain or distributed."""
+
+    @property
+    def initializer(self) -> Any: ...
+    def get_next(self, name: str | None = None) -> Any: ...
+
+class Dataset(Protocol):
+    """A ``tf.data.Dataset``."""
+
+    element_spec: Any
+    def __iter__(self) -> Iterator[Any]: ...
+    def apply(self, function: Any) -> Dataset: ...
+    def batch(self, batch_size: Any, drop_remainder: bool = False) -> Dataset: ...
+    def map(self, function: Any, *args: Any, **kwargs: Any) -> Dataset: ...
+    def shard(self, num_shards: int, index: int) -> Dataset: ...
+    def unbatch(self) -> Dataset: ...
+    def with_options(self, options: Any) -> Dataset: ...
+
+class Session(Protocol):
+    """A Session of TensorFlow 1."""
+
+    graph: Graph
+    def run(self, fetches: Any, feed_dict: Any = None) -> Any: ...
+
+class Model(Protocol):
+    """A model of Keras 2."""
+
+    def set_weights(self, weights: Any) -> None: ...
+    def get_weights(self) -> list[Any]: ...
+
+class EstimatorSpec(Protocol):
+    """What a model function of an Estimator returns, of the TPU's Estimator or another."""
+
+    mode: str
+    loss: Any
+    train_op: Any
+    predictions: Any
+    eval_metric_ops: Any
+    eval_metrics: Any
+    evaluation_hooks: Any
+    export_outputs: Any
+    host_call: Any
+    prediction_hooks: Any
+    scaffold: Any
+    scaffold_fn: Any
+    training_hooks: Any
+
+class Scaffold(Protocol):
+    """The parts of a Session that is monitored."""
+
+    init_fn: Any
+    saver: Any
+    summary_op: Any
+
+class Topology(Protocol):
+    """The chips of a TPU and how they are connected."""
+
+    device_coordinates: Any
+    mesh_shape: Any
+    num_tasks: int
+    num_tpus_per_task: int
+    def serialized(self) -> bytes: ...
+
+class TracedFunction(Protocol):
+    """A function of one signature."""
+
+    graph: FunctionGraph
+    name: Any
+    def add_to_graph(self, graph: Graph) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _VARIABLES = ("VariableV2", "Variable")
 
 
-def reference_inside(graph: Graph, tensor: Tensor) -> Any:
+def reference_inside(graph: Graph, tensor: Tensor) -> Tensor | None:
     """A second op in `graph` for a reference variable, or its value, of another graph.
 
     Args:
@@ -64,7 +64,7 @@ def updates_of_references(graph: Graph) -> list[Any]:
     ]
 
 
-def _same_variable(graph: Graph, op: Operation) -> Any:
+def _same_variable(graph: Graph, op: Operation) -> Tensor:
     with graph.as_default(), tf.control_dependencies(None), tf.device(op.device):
         return gen_state_ops.variable_v2(
             shape=op.outputs[0].shape,

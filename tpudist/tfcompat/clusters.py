@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import sys
 import types
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
 from tpudist.errors import CollectiveError
 from tpudist.tfcompat import distributed, keras_packages, versions
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Nest
 
 if versions.HAS_CLUSTERS:
     from tensorflow.python.client import session
@@ -67,7 +70,7 @@ class WorkerExtended(CollectiveExtended):
         strategy._collective_key_base = next(_keys)
         super().__init__(strategy, resolver, tf.distribute.experimental.CommunicationOptions())
 
-    def _initialize_local_devices(self, unused_resolver: Any, worker_device: str) -> Any:
+    def _initialize_local_devices(self, unused_resolver: Any, worker_device: str) -> Nest:
         """(the devices, their type): TensorFlow's own would be all GPUs, or one CPU."""
         devices = tuple(worker_device + name for name in self._names)
         return devices, self._names[0].split(":")[-2]
@@ -89,7 +92,7 @@ class WorkerExtended(CollectiveExtended):
                 (results[i],) = distributed.components(one)
         return results
 
-    def chiefs_value(self, tensor: Any) -> Any:
+    def chiefs_value(self, tensor: Any) -> Nest:
         """Gives all workers the chief's tensor, of numbers or truth values."""
         sent = tf.cast(tensor, tf.int32) if tensor.dtype == tf.bool else tensor
         if self._id_in_cluster:
@@ -97,7 +100,7 @@ class WorkerExtended(CollectiveExtended):
         [received] = self.over_workers(tf.distribute.ReduceOp.SUM, [sent])
         return tf.cast(received, tensor.dtype)
 
-    def gathered_over_workers(self, value: Any, axis: int) -> Any:
+    def gathered_over_workers(self, value: Any, axis: int) -> Nest:
         """Concatenates the tensors of all workers along `axis`; all get the result.
 
         Raises:
@@ -120,7 +123,7 @@ class WorkerExtended(CollectiveExtended):
             gathered.set_shape(shape)
         return gathered
 
-    def chiefs_initial_value(self, device: str, arguments: dict[str, Any]) -> Any:
+    def chiefs_initial_value(self, device: str, arguments: dict[str, Any]) -> Nest:
         """Returns a function that gives a variable's initial value, which the chief sends to all.
 
         Args:
@@ -144,7 +147,7 @@ def start(names: Sequence[str]) -> None:
         WorkerExtended(_NoStrategy(), names)
 
 
-def session_class() -> Any:
+def session_class() -> type[Any]:
     """The class from which all classes of Sessions are derived."""
     return session.BaseSession
 

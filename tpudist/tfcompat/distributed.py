@@ -28,7 +28,9 @@ from tpudist.errors import CollectiveError
 from tpudist.tfcompat import functions, nests, values_by_device, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor, Variable
+    from contextlib import AbstractContextManager
+
+    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, T, Tensor, Value, Variable
 
 
 if versions.BY_DEVICE:
@@ -91,12 +93,12 @@ ASSIGNMENTS += tuple("scatter_nd_" + how for how in "add sub update min max".spl
 LOCAL_RESULTS = "experimental_local_results" if versions.WORKS_OUTSIDE_SCOPE else "unwrap"
 
 
-def per_replica(extended: Extended, components: Sequence[Any]) -> Any:
+def per_replica(extended: Extended, components: Sequence[Any]) -> Value:
     """A ``PerReplica`` of one component per replica."""
     return _make(PerReplica, extended, components)
 
 
-def mirrored(extended: Extended, components: Sequence[Any]) -> Any:
+def mirrored(extended: Extended, components: Sequence[Any]) -> Value:
     """A ``Mirrored`` of one component per replica."""
     return _make(values.Mirrored, extended, components)
 
@@ -141,7 +143,7 @@ def map_distributed(fn: Callable[..., Any], value: Any) -> Any:
     return fn(value)
 
 
-def as_per_replica(extended: Extended, results: Nest) -> Any:
+def as_per_replica(extended: Extended, results: T) -> T:
     """`results`, with a per-replica value in place of a tensor that N replicas share.
 
     A TPU returns N values too, and reductions treat them as per-replica values.
@@ -162,7 +164,7 @@ def as_per_replica(extended: Extended, results: Nest) -> Any:
     )
 
 
-def on_each(extended: Extended, value: Any) -> Any:
+def on_each(extended: Extended, value: Any) -> Nest:
     """A per-replica value with a copy of one tensor (or number) on each replica's device."""
     copies = []
     for device in extended.worker_devices:
@@ -197,19 +199,19 @@ def is_mirrored(value: Any) -> bool:
     return distribute_utils.is_mirrored(value)
 
 
-def select(extended: Extended, replica_id: int, structure: Nest) -> Any:
+def select(extended: Extended, replica_id: int, structure: T) -> T:
     """Replica `replica_id`'s component of every distributed value."""
     return distribute_utils.select_replica(replica_id, structure)
 
 
-def select_mirrored(extended: Extended, replica_id: int, structure: Nest) -> Any:
+def select_mirrored(extended: Extended, replica_id: int, structure: T) -> T:
     """The same as :func:`select`, for the mirrored arguments of an update."""
     if versions.BY_DEVICE:
         return distributed_before_2_2.select_mirrored(extended, replica_id, structure)
     return distribute_utils.select_replica(replica_id, structure)
 
 
-def regroup(extended: Extended, per_replica_results: Any) -> Any:
+def regroup(extended: Extended, per_replica_results: Any) -> Nest:
     """One structure of distributed values from one structure per replica."""
     results = tuple(per_replica_results)
     if versions.BY_DEVICE:
@@ -217,7 +219,7 @@ def regroup(extended: Extended, per_replica_results: Any) -> Any:
     return values_by_device.of(extended, distribute_utils.regroup(results))
 
 
-def update_regroup(extended: Extended, updates: Any, group: bool) -> Any:
+def update_regroup(extended: Extended, updates: Any, group: bool) -> Nest:
     """Regroups what an update function returned for each component."""
     if versions.BY_DEVICE:
         return distributed_before_2_2.update_regroup(extended, updates, group)
@@ -225,7 +227,7 @@ def update_regroup(extended: Extended, updates: Any, group: bool) -> Any:
     return values_by_device.of(extended, made)
 
 
-def update_context(extended: Extended, replica_id: int) -> Any:
+def update_context(extended: Extended, replica_id: int) -> AbstractContextManager[Any]:
     """The context in which an update function sees one component."""
     if versions.BY_DEVICE:
         return distributed_before_2_2.update_context(extended, replica_id)
@@ -239,12 +241,12 @@ def is_updating() -> bool:
     return distribute_lib.get_update_replica_id() is not None
 
 
-def updated_replica() -> Any:
+def updated_replica() -> int:
     """The replica id of the component that is being updated (2.2 and newer)."""
     return distribute_lib.get_update_replica_id()
 
 
-def with_whole_variables(replica: Any, structure: Any) -> Any:
+def with_whole_variables(replica: Any, structure: T) -> T:
     """`structure` with distributed variables in place of a replica's components of them.
 
     1.13 puts parts together again only if each is on its replica's device.
@@ -253,7 +255,7 @@ def with_whole_variables(replica: Any, structure: Any) -> Any:
         return structure
     replica_id = functions.static_value(replica._replica_id_in_sync_group)
 
-    def whole(leaf: Any) -> Any:
+    def whole(leaf: Any) -> Nest:
         container: Any = getattr(leaf, "_distributed_container", tuple)()
         if not is_variable(container):
             return leaf
@@ -262,7 +264,7 @@ def with_whole_variables(replica: Any, structure: Any) -> Any:
     return nests.map_structure(whole, structure)
 
 
-def adds_between(kind: str) -> Any:
+def adds_between(kind: str) -> Nest:
     """TensorFlow's way to add the values of several devices: NCCL between GPUs, else on one."""
     if kind == "GPU":
         return cross_device_ops.AllReduceCrossDeviceOps("nccl")
@@ -275,7 +277,7 @@ def adds_between(kind: str) -> Any:
 
 def reduce_plain(
     extended: Extended, reduce_op: Any, value: Any, destinations: Any, *options: Any
-) -> Any:
+) -> Nest:
     """Reduces a nest leaf by leaf, or a value that is the same in every replica (a constant, say).
 
     The value stays what it is, so that a variable of any dtype can be assigned a list of numbers.
@@ -298,13 +300,13 @@ def reduce_plain(
     )
 
 
-def as_tensor(value: Any, destinations: Any) -> Any:
+def as_tensor(value: Any, destinations: Any) -> Tensor:
     """Converts `value` to a tensor; numbers, which fit any dtype, to that of `destinations`."""
     dtype = destinations.dtype if is_variable(destinations) else None
     return tf.compat.v1.convert_to_tensor(value, preferred_dtype=dtype)
 
 
-def to_broadcast(value: Any, destinations: Any) -> Any:
+def to_broadcast(value: Any, destinations: Any) -> Nest:
     """Returns `value` as a tensor, but for a number; of a list of per-replica values the first."""
     if isinstance(value, (int, float)) or is_tensor_like(value):
         return value
@@ -324,7 +326,7 @@ def reduce_op(name: Any) -> Any:
 
 def reduce_natively(
     native_reduce: Callable[..., Any], reduce_op: Any, value: Any, axis: int | None
-) -> Any:
+) -> Nest:
     """Reduces each leaf of `value` by TensorFlow's own ``Strategy.reduce``.
 
     Args:
@@ -363,7 +365,7 @@ def device_count(destinations: Any) -> int:
     return len(cross_device_ops.get_devices_from(destinations))
 
 
-def aggregate(tensors: Sequence[Tensor], add: Callable[..., Any]) -> Any:
+def aggregate(tensors: Sequence[Tensor], add: Callable[..., Any]) -> Nest:
     """Sum of tensors by `add`, or the concatenation of IndexedSlices."""
     return cross_device_utils.aggregate_tensors_or_indexed_slices(list(tensors), add)
 
@@ -427,14 +429,14 @@ class _ThreadMode:
         strategy_context._pop_per_thread_mode()
 
 
-def flatten(structure: Nest) -> Any:
+def flatten(structure: Nest) -> list[Any]:
     """Leaves of a nest; composite tensors are split into their tensors."""
     if not versions.HAS_NEST:
         return nest.flatten(structure)
     return nest.flatten(structure, expand_composites=True)
 
 
-def pack(structure: Nest, flat: Sequence[Any]) -> Any:
+def pack(structure: Nest, flat: Sequence[Any]) -> Nest:
     """The inverse of :func:`flatten`."""
     if not versions.HAS_NEST:
         return nest.pack_sequence_as(structure, flat)

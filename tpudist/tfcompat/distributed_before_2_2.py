@@ -16,7 +16,9 @@ from tpudist.errors import ContextError
 from tpudist.tfcompat import nests, values_by_device, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor
+    from contextlib import AbstractContextManager
+
+    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, T, Tensor, Value
 
 
 if not versions.DEVICE_MAP:
@@ -25,7 +27,7 @@ if not versions.DEVICE_MAP:
 _MORE = "/job:localhost/replica:0/task:0/device:TPU:%d"
 
 
-def distributed(cls: Any, extended: Extended, components: Sequence[Any]) -> Any:
+def distributed(cls: Any, extended: Extended, components: Sequence[Any]) -> Value:
     """A value of class `cls` with one component per replica."""
     if versions.DEVICE_MAP:
         return cls(extended._device_map, tuple(components))
@@ -52,7 +54,7 @@ def position(value: Any, device: str) -> int:
     return values_by_device.position(devices, device)
 
 
-def select_mirrored(extended: Extended, replica_id: int, structure: Nest) -> Any:
+def select_mirrored(extended: Extended, replica_id: int, structure: T) -> T:
     """Replica `replica_id`'s component of every mirrored value."""
     device = extended.worker_devices[replica_id]
     return values.select_device_mirrored(device, structure)
@@ -60,20 +62,20 @@ def select_mirrored(extended: Extended, replica_id: int, structure: Nest) -> Any
 
 def regroup(
     extended: Extended, results: Sequence[Nest], wrap_class: Any = values.PerReplica
-) -> Any:
+) -> Nest:
     """One structure of distributed values from one structure per replica."""
     if versions.DEVICE_MAP:
         return values.regroup(extended._device_map, results, wrap_class)
     if wrap_class is not values.PerReplica:
 
-        def wrap(index: Any) -> Any:
+        def wrap(index: Any) -> Nest:
             return wrap_class(extended, list(index.values()))
 
         return values.regroup(_index(extended, results), wrap)
     return values.regroup(_index(extended, results), wrap_class)
 
 
-def update_regroup(extended: Extended, updates: Any, group: bool) -> Any:
+def update_regroup(extended: Extended, updates: Any, group: bool) -> Nest:
     """Regroups what an update function returned for each component."""
     wrap = _grouped_on_one_device if group else _mirrored
     if versions.DEVICE_MAP:
@@ -88,11 +90,11 @@ def update_regroup(extended: Extended, updates: Any, group: bool) -> Any:
     return nest.map_structure(unwrap, regrouped)
 
 
-def _mirrored(extended: Extended, parts: Sequence[Any]) -> Any:
+def _mirrored(extended: Extended, parts: Sequence[Any]) -> Value:
     return distributed(values.Mirrored, extended, parts)
 
 
-def _grouped_on_one_device(extended: Extended, parts: Sequence[Any]) -> Any:
+def _grouped_on_one_device(extended: Extended, parts: Sequence[Any]) -> Nest:
     """Groups updates on one device: the native grouping would name the replicas' devices."""
     everything = tf.group(*parts)
     if not all(nests.is_tensor(part) for part in parts):
@@ -101,14 +103,14 @@ def _grouped_on_one_device(extended: Extended, parts: Sequence[Any]) -> Any:
         return _mirrored(extended, [tf.identity(part) for part in parts])
 
 
-def update_context(extended: Extended, replica_id: int) -> Any:
+def update_context(extended: Extended, replica_id: int) -> AbstractContextManager[Any]:
     """The context in which an update function sees one component."""
     return distribute_lib.UpdateContext(extended.worker_devices[replica_id])
 
 
 def run_natively(
     strategy: Strategy, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+) -> Nest:
     """Runs `fn` on every core of a real TPU, as one computation (1.13)."""
     extended = strategy.extended
     flat = nest.flatten((args, kwargs))
@@ -143,7 +145,7 @@ def run_natively(
     return regroup(extended, [_packed(structure[0], each) for each in outputs])
 
 
-def _packed(structure: Nest, tensors: Sequence[Tensor]) -> Any:
+def _packed(structure: Nest, tensors: Sequence[Tensor]) -> Nest:
     given = iter(tensors)
     return nest.map_structure(
         lambda leaf: None if leaf is None or isinstance(leaf, tf.Operation) else next(given),
@@ -158,7 +160,7 @@ if not versions.DEVICE_MAP:
 
         _index: Mapping[str, Any]
 
-        def get(self, device: str | None = None) -> Any:
+        def get(self, device: str | None = None) -> Nest:
             """The component for a device, the current one by default."""
             known = device is not None and (device_util.canonicalize(device) in self._index)
             if device is None and tf.distribute.has_strategy() or known:
@@ -169,7 +171,7 @@ if not versions.DEVICE_MAP:
     class MirroredVariable(_Labelled, values.MirroredVariable):
         """A variable whose components are all assigned outside of any scope, where Keras trains."""
 
-        def _assign_func(self, *args: Any, **kwargs: Any) -> Any:
+        def _assign_func(self, *args: Any, **kwargs: Any) -> Nest:
             if tf.distribute.has_strategy():
                 return super()._assign_func(*args, **kwargs)
             f = kwargs.pop("f")
@@ -183,18 +185,20 @@ if not versions.DEVICE_MAP:
         Keras asks for no scope there; in one, its models train in cross-replica context.
         """
 
-        def assign_add(self, *args: Any, **kwargs: Any) -> Any:
+        def assign_add(self, *args: Any, **kwargs: Any) -> Nest:
             """Adds to the first replica's component in cross-replica context, if it is a sum."""
             summed = self._aggregation == tf.VariableAggregation.SUM
             if summed and not tf.distribute.get_replica_context():
                 return self._primary_var.assign_add(*args, **kwargs)
             return self._in_a_replica(super().assign_add, args, kwargs)
 
-        def assign_sub(self, *args: Any, **kwargs: Any) -> Any:
+        def assign_sub(self, *args: Any, **kwargs: Any) -> Nest:
             """See the base class."""
             return self._in_a_replica(super().assign_sub, args, kwargs)
 
-        def _in_a_replica(self, assign: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        def _in_a_replica(
+            self, assign: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+        ) -> Nest:
             if tf.distribute.get_replica_context():
                 return assign(*args, **kwargs)
             raise ContextError(
@@ -215,7 +219,7 @@ def create_variable(
     mirrored_class: Any,
     sync_on_read_class: Any,
     kwargs: Mapping[str, Any],
-) -> Any:
+) -> Value:
     """See :func:`tpudist.tfcompat.distributed.create_distributed_variable`."""
     if not versions.DEVICE_MAP:
         made = mirrored_strategy._create_mirrored_variable(
@@ -244,7 +248,7 @@ def create_variable(
     return made
 
 
-def _create_with_device_map() -> Any:
+def _create_with_device_map() -> Callable[..., Any]:
     if versions.VALUES_CREATE_MIRRORED:
         return values.create_mirrored_variable
     if versions.CREATES_MIRRORED_PUBLICLY:

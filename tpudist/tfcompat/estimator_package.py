@@ -11,9 +11,12 @@ import importlib
 import importlib.util
 import sys
 import types
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tensorflow.python.util import tf_export
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 #: What pip installs it by: pure Python, which asks for no TensorFlow.
 REQUIREMENT = "tensorflow-estimator==2.15.0"
@@ -24,7 +27,7 @@ _ABSENT = (
 )
 
 
-def load() -> Any:
+def load() -> ModuleType | None:
     """Imports the package's ``tf.compat.v1.estimator``; None if it is not installed."""
     if importlib.util.find_spec("tensorflow_estimator") is None:
         return None
@@ -40,7 +43,7 @@ def load() -> Any:
     return api("compat.v1")
 
 
-def api(generation: str) -> Any:
+def api(generation: str) -> ModuleType:
     """The package's ``tf.estimator`` as "compat.v1" or "compat.v2" has it."""
     name = "tensorflow_estimator.python.estimator.api._%s.estimator" % generation[-2:]
     return importlib.import_module(name)
@@ -54,7 +57,7 @@ def _make(full: str) -> None:
     """Makes a module whose names are classes without objects, and a coordinator that never runs."""
     module = types.ModuleType(full)
 
-    def find(name: str) -> Any:
+    def find(name: str) -> object:
         if name.startswith("__"):
             raise AttributeError("module %r has no attribute %r" % (full, name))
         return (lambda config: False) if name == "should_run_distribute_coordinator" else _Gone

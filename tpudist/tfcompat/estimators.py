@@ -6,7 +6,7 @@ Until 2.15 it is ``tf.estimator``; from 2.16 on the package tensorflow-estimator
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python.ops import gen_summary_ops, summary_ops_v2
@@ -14,6 +14,9 @@ from tensorflow.python.training import evaluation, training_util
 from tensorflow.python.training.basic_session_run_hooks import StepCounterHook
 
 from tpudist.tfcompat import versions
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 #: Re-exported unchanged.
 __all__ = ["StepCounterHook"]
@@ -58,7 +61,7 @@ def api(generation: str) -> list[Any]:
     return [estimator_package.api(generation)]
 
 
-def private_module(dotted: str) -> Any:
+def private_module(dotted: str) -> ModuleType | None:
     """The package's module of a name such as "python.estimator.canned.head", or None.
 
     The modules of TPUEstimator were also in ``tensorflow.python.tpu``.

@@ -24,7 +24,17 @@ from tpudist.errors import TpudistError
 from tpudist.tfcompat import made_ops, nests, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import FunctionGraph, Graph, Operation, Tensor
+    from tpudist.tfcompat.annotations import (
+        DataIterator,
+        Fn,
+        FunctionGraph,
+        Graph,
+        Message,
+        Nest,
+        Operation,
+        Tensor,
+        TracedFunction,
+    )
 
 
 if versions.AUTOGRAPH_HIDES_ERRORS:
@@ -76,7 +86,7 @@ def is_function(fn: Any) -> bool:
     return isinstance(fn, Function)
 
 
-def python_function(fn: Any) -> Any:
+def python_function(fn: Any) -> Fn:
     """The function that `fn` is a ``tf.function`` of, else `fn`."""
     return fn.python_function if is_function(fn) else fn
 
@@ -145,21 +155,21 @@ def clone(function: Any, python_function: Callable[..., Any]) -> Any:
     return def_function.function(python_function, autograph=function._autograph)
 
 
-def signature(function: Any) -> Any:
+def signature(function: Any) -> Nest:
     """The ``input_signature`` of a ``tf.function``, a tuple; None if it has none."""
     if versions.HAS_FUNCTION_CLONE:
         return function.input_signature
     return function._function_spec.input_signature
 
 
-def convert(fn: Callable[..., Any]) -> Any:
+def convert(fn: Callable[..., Any]) -> Fn:
     """`fn` converted by AutoGraph if the calling code is being converted."""
     if not versions.RUN_CONVERTS:
         return fn
     return autograph.tf_convert(fn, ag_ctx.control_status_ctx())
 
 
-def do_not_convert(fn: Callable[..., Any]) -> Any:
+def do_not_convert(fn: Callable[..., Any]) -> Fn:
     """`fn`, shielded from AutoGraph."""
     return autograph.do_not_convert(fn) if versions.RUN_CONVERTS else fn
 
@@ -194,12 +204,12 @@ def source_lines_as(lines: list[Any]) -> Iterator[None]:
             stacks[thread] = before
 
 
-def current_device() -> Any:
+def current_device() -> str:
     """The full name of the current device; ``""`` if there is none."""
     return device_util.current() or ""
 
 
-def host_of(device: str) -> Any:
+def host_of(device: str) -> str:
     """The CPU of the host that a device belongs to."""
     if versions.HAS_INPUT_LIB:
         return device_util.get_host_for_device(device)
@@ -209,19 +219,19 @@ def host_of(device: str) -> Any:
     ).to_string()
 
 
-def initializable_iterator(dataset: Any, shared_name: str | None) -> Any:
+def initializable_iterator(dataset: Any, shared_name: str | None) -> DataIterator:
     """An iterator of a ``tf.data.Dataset`` that a Session initialises."""
     if versions.HAS_INPUT_LIB:
         return tf.compat.v1.data.make_initializable_iterator(dataset, shared_name)
     return dataset.make_initializable_iterator(shared_name)
 
 
-def control_flow_context() -> Any:
+def control_flow_context() -> object:
     """The branch or loop of TensorFlow 1 that ops are being added to, or None."""
     return ops.get_default_graph()._get_control_flow_context()
 
 
-def variable_names() -> Any:
+def variable_names() -> dict[str, int]:
     """{scope: count}: how ``tf.get_variable`` and layers number names."""
     return dict(variable_scope.get_variable_scope_store().variable_scopes_count)
 
@@ -237,7 +247,7 @@ def variable_names_as(names: Any) -> Iterator[Any]:
         store.variable_scopes_count = before
 
 
-def placeholder_like(tensor: Tensor, shape: Any = None) -> Any:
+def placeholder_like(tensor: Tensor, shape: Any = None) -> Tensor:
     """A placeholder in the current graph for values like `tensor`."""
     shape = tensor.shape if shape is None else tf.TensorShape(shape)
     made = made_ops.placeholder(tensor.dtype, shape)
@@ -246,7 +256,7 @@ def placeholder_like(tensor: Tensor, shape: Any = None) -> Any:
     return made
 
 
-def copy_op(op: Operation, inputs: Sequence[Tensor], changed: Any = None) -> Any:
+def copy_op(op: Operation, inputs: Sequence[Tensor], changed: Any = None) -> Operation:
     """A copy of `op` in the current graph, with other inputs.
 
     The inputs may have other shapes; the shapes of the outputs follow.
@@ -316,7 +326,7 @@ def is_traced(value: Any) -> bool:
     return nests.is_tensor(value) and isinstance(graph, FuncGraph)
 
 
-def make(graph: FunctionGraph, noinline: bool) -> Any:
+def make(graph: FunctionGraph, noinline: bool) -> TracedFunction:
     """A callable TensorFlow function of a finished FuncGraph.
 
     Args:
@@ -341,7 +351,7 @@ def captures(graph: Any) -> list[tuple[Any, Any]]:
     return list(graph.captures)
 
 
-def captured(tensor: Tensor) -> Any:
+def captured(tensor: Tensor) -> Tensor:
     """What `tensor` stands for outside of the functions that captured it."""
     while isinstance(getattr(tensor, "graph", None), FuncGraph):
         outer = [external for external, held in captures(tensor.graph) if held is tensor]
@@ -351,7 +361,7 @@ def captured(tensor: Tensor) -> Any:
     return tensor
 
 
-def capture(graph: Graph, tensor: Tensor) -> Any:
+def capture(graph: Graph, tensor: Tensor) -> Tensor:
     """What stands for `tensor` in `graph`."""
     return graph.capture(tensor) if isinstance(graph, FuncGraph) else tensor
 
@@ -366,14 +376,14 @@ def is_resource(tensor: Tensor) -> bool:
     return tensor.dtype == tf.resource
 
 
-def call_flat(function: Any, inputs: Sequence[Tensor]) -> Any:
+def call_flat(function: Any, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
     """Calls what :func:`make` returned; a list of tensors, or None."""
     if versions.CAPTURES_ARE_A_DICT:
         return function._call_flat(inputs)
     return function._call_flat(inputs, [])
 
 
-def call(function: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> Any:
+def call(function: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> list[Tensor]:
     """Calls `function` in the current graph.
 
     Args:
@@ -421,7 +431,7 @@ def unoptimised() -> Iterator[Any]:
         yield
 
 
-def _not_optimised(serialized: bytes) -> Any:
+def _not_optimised(serialized: bytes) -> Message:
     config = config_pb2.ConfigProto.FromString(serialized)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return config

@@ -24,7 +24,16 @@ from tpudist.errors import ContextError
 from tpudist.tfcompat import functions, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Graph, NodeDef, Operation, Tensor
+    from tpudist.tfcompat.annotations import (
+        DType,
+        Fn,
+        FunctionGraph,
+        Graph,
+        Message,
+        NodeDef,
+        Operation,
+        Tensor,
+    )
 
 
 if versions.LEARNING_PHASE_IS_OF_A_GRAPH:
@@ -152,7 +161,7 @@ def _set_by_the_program() -> int | None:
     return phase if isinstance(phase, int) else None
 
 
-def converted(fn: Any) -> Any:
+def converted(fn: Any) -> Fn:
     """`fn` converted by AutoGraph, as the body of a ``tf.function`` is.
 
     In a TF 1 graph, where users call AutoGraph themselves, `fn` is left alone.
@@ -174,7 +183,7 @@ def is_eager(tensor: Tensor) -> bool:
     return isinstance(tensor, ops.EagerTensor)
 
 
-def unstacked(tensors: Sequence[Tensor]) -> Any:
+def unstacked(tensors: Sequence[Tensor]) -> Tensor | None:
     """The tensor that was unstacked along its first axis into exactly `tensors`, or None."""
     op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
     if op is None or op.type != "Unpack" or op.get_attr("axis"):
@@ -182,7 +191,7 @@ def unstacked(tensors: Sequence[Tensor]) -> Any:
     return op.inputs[0] if _are_outputs(tensors, op) else None
 
 
-def divided(tensors: Sequence[Tensor]) -> Any:
+def divided(tensors: Sequence[Tensor]) -> Tensor | None:
     """The tensor that was split along its first axis into exactly `tensors`, or None."""
     op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
     if op is None or op.type != "Split" or functions.static_value(op.inputs[0]) != 0:
@@ -199,7 +208,7 @@ def is_initialized(handle: Tensor) -> bool:
     return bool(tf.raw_ops.VarIsInitializedOp(resource=handle))
 
 
-def read(handle: Tensor, dtype: DType) -> Any:
+def read(handle: Tensor, dtype: DType) -> Tensor:
     """The value of the variable behind a handle."""
     return gen_resource_variable_ops.read_variable_op(handle, dtype)
 
@@ -217,7 +226,7 @@ def stored_in(handle: Tensor) -> tuple[Any, ...]:
     return tf.TensorShape(stored.shape), tf.as_dtype(stored.dtype)
 
 
-def called(graph: Graph, name: str) -> Any:
+def called(graph: Graph, name: str) -> FunctionGraph | None:
     """The FuncGraph of a function that ops of `graph` call by name.
 
     None if `graph` does not know it.
@@ -241,7 +250,7 @@ def called_by_attribute(op: Operation, attribute: str) -> list[Any]:
     return [called(op.graph, each.name) for each in _functions_in(op.node_def.attr[attribute])]
 
 
-def definition(graph: Graph, name: str) -> Any:
+def definition(graph: Graph, name: str) -> Message | None:
     """The ``FunctionDef`` of a function that ops of `graph` call by name.
 
     None if `graph` does not know it.
@@ -263,7 +272,7 @@ READS = (
 )
 
 
-def flow_of(op: Operation) -> Any:
+def flow_of(op: Operation) -> object:
     """The branch or loop of TensorFlow 1 that `op` is in, or None."""
     return op._get_control_flow_context()
 
@@ -279,7 +288,7 @@ def only_reads(op: Operation) -> bool:
     )
 
 
-def lift(tensor: Tensor) -> Any:
+def lift(tensor: Tensor) -> Tensor:
     """A copy, in the current context, of a tensor that depends on no input.
 
     It may read variables, where the function captured them and has not changed them.
@@ -299,7 +308,7 @@ def lift(tensor: Tensor) -> Any:
         raise lift_refusal("an argument or a result of the replica function") from error
 
 
-def lift_refusal(source: Any) -> Any:
+def lift_refusal(source: Any) -> ContextError:
     """The error of a variable that starts from `source`."""
     return ContextError(
         "a variable made in a replica function starts from %s" % source,
@@ -308,7 +317,7 @@ def lift_refusal(source: Any) -> Any:
     )
 
 
-def _lifted(tensor: Tensor, graph: Graph) -> Any:
+def _lifted(tensor: Tensor, graph: Graph) -> Tensor:
     if not versions.TRACE_ONCE:
         wanted = [tensor] if versions.HAS_FUNCTION else tensor
         return lift_to_graph.lift_to_graph(wanted, graph)[tensor]
@@ -317,7 +326,7 @@ def _lifted(tensor: Tensor, graph: Graph) -> Any:
     )[tensor]
 
 
-def variables_read(tensor: Any) -> Any:
+def variables_read(tensor: Any) -> list[Tensor]:
     """The placeholders of what the function of `tensor` captured eagerly, and `tensor` reads.
 
     Raises:
@@ -363,7 +372,7 @@ def _same_attributes(graph: Graph, one: NodeDef, other: NodeDef) -> bool:
     )
 
 
-def _written(value: Any) -> Any:
+def _written(value: Any) -> bytes:
     return value.SerializeToString(deterministic=True)  # as bytes, in which NaN equals NaN
 
 
@@ -371,8 +380,9 @@ def _same_body(graph: Graph, one: str, other: str) -> bool:
     """Whether two functions, traced one after the other, are the same."""
     if one == other:
         return True
-    bodies = [called(graph, name) for name in (one, other)]
-    if None in bodies:
+    known = [called(graph, name) for name in (one, other)]
+    bodies = [body for body in known if body is not None]
+    if len(bodies) < len(known):
         return False
     ops = [body.get_operations() for body in bodies]
     places = [_places(body) for body in bodies]
@@ -404,11 +414,11 @@ def called_by(node: NodeDef) -> Iterator[Any]:
         yield from _functions_in(node.attr[name])
 
 
-def _functions_in(value: Any) -> Any:
+def _functions_in(value: Any) -> Sequence[Any]:
     return [value.func] if value.HasField("func") else value.list.func
 
 
-def add_function(graph: Graph, definition: Any) -> Any:
+def add_function(graph: Graph, definition: Any) -> str:
     """Makes a ``FunctionDef`` a function that ops of `graph` can call.
 
     Returns:
@@ -420,14 +430,14 @@ def add_function(graph: Graph, definition: Any) -> Any:
     return made.name
 
 
-def _definition(function: Any) -> Any:
+def _definition(function: Any) -> Message:
     """The ``FunctionDef`` of a function that a graph knows."""
     if hasattr(function, "function_def"):
         return function.function_def
     return function.definition
 
 
-def stack() -> Any:
+def stack() -> list[tuple[str, int]]:
     """[(file, line)] of the calls that lead here, outermost first; what AutoGraph wrote is
     told as the lines it was written from."""
     with tf.Graph().as_default():

@@ -85,7 +85,7 @@ def modules(generation: str, name: str, above: ModuleType) -> list[ModuleType]:
     return [found]
 
 
-def optimizers_found_by_name() -> Any:
+def optimizers_found_by_name() -> ModuleType | None:
     """The module of Keras 2 in which ``compile`` finds optimizers by their names.
 
     None where these are the eras' own already, or where Keras is Keras 3.
@@ -102,7 +102,7 @@ def of_older_classes(native: Callable[..., Any]) -> Callable[..., Any]:
     """A function of Keras' that finds an optimizer by its name, for the eras' classes."""
 
     @functools.wraps(native)
-    def found(*args: Any, **kwargs: Any) -> Any:
+    def found(*args: Any, **kwargs: Any) -> object:
         return native(*args, **dict(kwargs, use_legacy_optimizer=True))
 
     return found
@@ -144,14 +144,14 @@ def saving_module() -> ModuleType | None:
     return module
 
 
-def _import_or_none(name: str) -> Any:
+def _import_or_none(name: str) -> ModuleType | None:
     try:
         return importlib.import_module(name)
     except ImportError:
         return None
 
 
-def of_graphs() -> Any:
+def of_graphs() -> ModuleType:
     """The eras' ``tf.compat.v1.keras``: Keras 2, with a session's functions."""
     import tensorflow as tf
 
@@ -172,7 +172,7 @@ def normalization_of_graphs() -> tuple[Any, ModuleType] | None:
     return importlib.import_module("tensorflow.python.layers.normalization"), layers
 
 
-def batch_normalization_with_masks() -> Any:
+def batch_normalization_with_masks() -> type[Any] | None:
     """Keras 2's base class of batch normalization if it hands a mask on, else None."""
     if is_keras_3() or not versions.KERAS_MOMENTS_TAKE_MASKS:
         return None
@@ -214,19 +214,19 @@ def compile_arguments(model: Any) -> dict[str, Any]:
     }
 
 
-def contrib_keras_support() -> Any:
+def contrib_keras_support() -> ModuleType | None:
     """TensorFlow's module of ``keras_to_tpu_model``; None where it ended."""
     if versions.TF2:
         return None
     return importlib.import_module("tensorflow.contrib.tpu.python.tpu.keras_support")
 
 
-def mixed_precision() -> Any:
+def mixed_precision() -> ModuleType:
     """The eras' ``tf.keras.mixed_precision``, as the installed Keras has it."""
     return _of_eras().mixed_precision
 
 
-def _of_eras() -> Any:
+def _of_eras() -> ModuleType:
     """The Keras that programs of the eras get."""
     if legacy():
         return importlib.import_module("tf_keras")

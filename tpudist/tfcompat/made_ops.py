@@ -18,7 +18,7 @@ from tensorflow.python.ops import gen_array_ops
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Operation, Tensor
+    from tpudist.tfcompat.annotations import DType, Message, OpDef, Operation, Tensor
 
 
 if versions.OPS_TAKE_STACK_TRACES:
@@ -38,7 +38,7 @@ _types: dict[Any, Any] = {}
 _op_defs: dict[str, Any] = {}
 
 
-def op_def(op: Operation) -> Any:
+def op_def(op: Operation) -> OpDef:
     """The ``OpDef`` of the type of `op`, which TensorFlow may read anew each time."""
     if op.type not in _op_defs:
         if op.graph._is_function(op.type):  # its own, of that graph
@@ -54,7 +54,7 @@ def add(
     name: str,
     attributes: Mapping[str, Any],
     op_def: Any = None,
-) -> Any:
+) -> Operation:
     """Adds an op to the current graph: no argument is converted, no default filled in.
 
     Args:
@@ -87,14 +87,14 @@ def copied(op: Operation, copy: Any) -> None:
         locate(copy, calls)
 
 
-def type_attribute(dtype: DType) -> Any:
+def type_attribute(dtype: DType) -> Message:
     """The attribute that holds a ``DType``."""
     if dtype not in _types:
         _types[dtype] = attr_value_pb2.AttrValue(type=dtype.as_datatype_enum)
     return _types[dtype]
 
 
-def placeholder(dtype: DType, shape: Any) -> Any:
+def placeholder(dtype: DType, shape: Any) -> Tensor:
     """A placeholder in the current graph.
 
     Args:
@@ -108,13 +108,13 @@ def placeholder(dtype: DType, shape: Any) -> Any:
     return add("Placeholder", [], [dtype], "Placeholder", attributes).outputs[0]
 
 
-def reshape(tensor: Tensor, shape: Any) -> Any:
+def reshape(tensor: Tensor, shape: Any) -> Tensor:
     """`tensor` under another shape, an integer tensor, in the current graph."""
     attributes = {"T": type_attribute(tensor.dtype), "Tshape": type_attribute(shape.dtype)}
     return add("Reshape", [tensor, shape], [tensor.dtype], "Reshape", attributes).outputs[0]
 
 
-def upper_bound(ends: Any, numbers: Any) -> Any:
+def upper_bound(ends: Any, numbers: Any) -> Tensor:
     """For each of `numbers`, int32, how many of `ends`, sorted, are not above it.
 
     ``tf.searchsorted`` of vectors, which would make an op for every size it asks for.
@@ -130,7 +130,7 @@ def create_with_functions(
     like: Sequence[Tensor],
     types: Any,
     made: Any,
-) -> Any:
+) -> Operation:
     """A branch or loop like `op` in the current graph, with other functions.
 
     Args:
@@ -165,7 +165,7 @@ def create_with_functions(
     return created
 
 
-def _of_functions(called: Any) -> Any:
+def _of_functions(called: Any) -> Message:
     """The attribute that holds a function, or a list of them."""
     if not isinstance(called, list):
         return attr_value_pb2.AttrValue(func=attr_value_pb2.NameAttrList(name=called.name))
@@ -173,7 +173,7 @@ def _of_functions(called: Any) -> Any:
     return attr_value_pb2.AttrValue(list=attr_value_pb2.AttrValue.ListValue(func=names))
 
 
-def alias(tensor: Tensor) -> Any:
+def alias(tensor: Tensor) -> Tensor:
     """Another object for the same tensor.
 
     ``tf.identity`` gives back an eager tensor itself on 1.14 and 2.0.
@@ -185,7 +185,7 @@ def alias(tensor: Tensor) -> Any:
     return made
 
 
-def origin(tensor: Tensor) -> Any:
+def origin(tensor: Tensor) -> Tensor:
     """The eager tensor that `tensor` is an :func:`alias` of, or itself."""
     return getattr(tensor, "_tpudist_alias_of", tensor)
 
@@ -211,7 +211,7 @@ _evaluated: dict[Any, Any] = {}
 _KEPT_VALUES = 4096
 
 
-def evaluated(op: Operation, values: Any) -> Any:
+def evaluated(op: Operation, values: Any) -> list[Any] | None:
     """The outputs of an op without an effect, executed at once.
 
     Args:

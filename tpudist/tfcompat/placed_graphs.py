@@ -61,12 +61,12 @@ class LocatedGraph(functions.FuncGraph):
         kept: list[Any] = graph.__dict__.setdefault("_py_funcs_used_in_graph", [])
         return kept
 
-    def get_operations(self) -> Any:
+    def get_operations(self) -> list[Operation]:
         """The ops of the graph, in the order in which they were made."""
         made = super().get_operations()
         return [op for op in made if op not in self._left_out] if self._left_out else made
 
-    def leave_out(self, ops: Sequence[Operation]) -> Any:
+    def leave_out(self, ops: Sequence[Operation]) -> list[int]:
         """Leaves `ops`, whose outputs no other op takes, out of :meth:`get_operations`.
 
         Returns:
@@ -89,7 +89,7 @@ class LocatedGraph(functions.FuncGraph):
             attrs: Any = None,
             op_def: Any = None,
             compute_device: bool = True,
-        ) -> Any:
+        ) -> Operation:
             """See the base class, which is asked where an op may become another one."""
             if self.capture_by_value or self._get_control_flow_context() is not None:
                 return super()._create_op_internal(
@@ -111,7 +111,7 @@ class LocatedGraph(functions.FuncGraph):
             """See the base class: for messages that would name lines of tpudist alone."""
             return []
 
-        def _name_of_op(self, name: str) -> Any:
+        def _name_of_op(self, name: str) -> str:
             return name[:-1] if name.endswith("/") else self.unique_name(name)
 
         def _added(
@@ -121,7 +121,7 @@ class LocatedGraph(functions.FuncGraph):
             before: Any,
             op_def: Any,
             compute_device: Any,
-        ) -> Any:
+        ) -> Operation:
             made = ops._create_c_op(self, node, inputs, before, op_def, extract_traceback=False)
             op = ops.Operation._from_c_op(made, self)
             op._original_op = self._default_original_op
@@ -162,6 +162,6 @@ class PlacedGraph(LocatedGraph):
             before: Any,
             op_def: Any,
             compute_device: Any,
-        ) -> Any:
+        ) -> Operation:
             node.device = self.place
             return super()._added(node, inputs, before, op_def, compute_device=False)

@@ -50,7 +50,7 @@ class CountingGraph(placed_graphs.LocatedGraph):
         if self.seed is None:  # one that eager mode starts is made in a graph without a seed
             self.seed = context.global_seed()
 
-    def capture(self, tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def capture(self, tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """What stands for a tensor of another graph; a reference variable stays one."""
         own = captures.reference_inside(self, tensor)
         return own if own is not None else super().capture(tensor, *args, **kwargs)
@@ -66,13 +66,13 @@ class CountingGraph(placed_graphs.LocatedGraph):
             self._count(coming_number(self))
 
     @property
-    def _last_id(self) -> Any:
+    def _last_id(self) -> int:
         """What numbers an op until 2.1: here, the ops before it and those before the graph."""
         number = zlib.crc32(_place(self).encode()) % _NOT_ZERO
         self._count(number)
         return number
 
-    def leave_out(self, ops: Sequence[Operation]) -> Any:
+    def leave_out(self, ops: Sequence[Operation]) -> list[int]:
         """See the base class."""
         places = super().leave_out(ops)
         self.counted = [(n - bisect.bisect_left(places, n), number) for n, number in self.counted]
@@ -99,7 +99,7 @@ def continued(graph: CountingGraph, outer: Graph) -> Iterator[Any]:
         skip_numbers(outer, len(graph.counted))
 
 
-def coming_number(graph: Graph) -> Any:
+def coming_number(graph: Graph) -> int:
     """The number of the next random op of `graph`; 0 where the op's place decides it."""
     return random_seed._graph_to_seed_dict.get(graph, 0) if versions.COUNTS_RANDOM_OPS else 0
 
@@ -150,7 +150,7 @@ def numbered_inside(graph: Graph) -> list[Operation]:
     return [op for i, op in seeded if op.get_attr("seed2") in (i, i + 1)]
 
 
-def _with_seed(ops: Sequence[Operation], number: int) -> Any:
+def _with_seed(ops: Sequence[Operation], number: int) -> Operation | None:
     for op in ops:
         if is_random(op) and was_numbered(op, number):
             return op
@@ -169,7 +169,7 @@ def skip_numbers(graph: Graph, count: int) -> None:
         next_number(graph)
 
 
-def number_of_replica(number: int, replica_id: int) -> Any:
+def number_of_replica(number: int, replica_id: int) -> int:
     """The number of a random op for a replica, from that for replica 0."""
     if not replica_id:
         return number

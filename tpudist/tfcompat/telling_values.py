@@ -20,7 +20,7 @@ from tpudist.errors import PerReplicaUseError
 from tpudist.tfcompat import nests, values_by_device, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Nest
+    from tpudist.tfcompat.annotations import Nest, Value
 
 #: Members of tensors and arrays.
 _OF_ONE_TENSOR = frozenset("astype item max mean min numpy reshape size sum tolist".split()).union(
@@ -74,7 +74,7 @@ class PerReplica(Telling, values.PerReplica):
     """TensorFlow's ``PerReplica``, which says what to type."""
 
     @property
-    def _type_spec(self) -> Any:
+    def _type_spec(self) -> object:
         """TensorFlow's type; a function makes its arguments and results by it, of our class.
 
         It cannot be a subclass: nests compare the classes of types.
@@ -83,26 +83,26 @@ class PerReplica(Telling, values.PerReplica):
         spec._from_components = self._of_components
         return spec
 
-    def _of_components(self, components: Any) -> Any:
+    def _of_components(self, components: Any) -> Value:
         return PerReplica(components)
 
 
 class PerReplicaByDevice(PerReplica, values_by_device.PerReplica):
     """The same of contrib's strategy, with ``get(device)``."""
 
-    def _of_components(self, components: Any) -> Any:
+    def _of_components(self, components: Any) -> Value:
         return PerReplicaByDevice(components).on(self._extended)
 
 
 PerReplicaByDevice.__name__ = "PerReplica"
 
 
-def of(structure: Nest) -> Any:
+def of(structure: Nest) -> Nest:
     """A structure, with values that say what to type in place of TensorFlow's own."""
     return nests.map_structure(_telling, structure) if versions.TYPE_SPECS_CAST else structure
 
 
-def _telling(leaf: Any) -> Any:
+def _telling(leaf: Any) -> Nest:
     if type(leaf) is values.PerReplica:
         return PerReplica(leaf._values)
     if type(leaf) is values_by_device.PerReplica:

@@ -16,7 +16,7 @@ from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Tensor
+    from tpudist.tfcompat.annotations import Extended, Nest, Tensor
 
 
 if versions.TPU_IN_PYTHON:
@@ -118,7 +118,7 @@ def system_metadata(cores: int, hosts: int, topology: Any) -> Any:
     )
 
 
-def system_device() -> Any:
+def system_device() -> object:
     """What a Session lists beside the cores: the device that starts a TPU."""
     return session._DeviceAttributes(_HERE + "TPU_SYSTEM:0", "TPU_SYSTEM", 0, 0)
 
@@ -127,7 +127,7 @@ def system_device() -> Any:
 BaseSession = session.BaseSession
 
 
-def no_hardware_feature() -> Any:
+def no_hardware_feature() -> object:
     """The ``HardwareFeature`` of cores that have no embedding hardware.
 
     Raises:
@@ -153,7 +153,7 @@ def shutdown(resolver: Any) -> None:
         _in_session(resolver, tpu.shutdown_system)
 
 
-def _in_session(resolver: Any, build: Any) -> Any:
+def _in_session(resolver: Any, build: Any) -> Nest:
     """What the op that `build` makes gives on a resolver's TPU."""
     config = tf.compat.v1.ConfigProto(allow_soft_placement=True)
     cluster = resolver.cluster_spec()
@@ -179,7 +179,7 @@ def run(
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None,
     options: Any,
-) -> Any:
+) -> Nest:
     """TensorFlow's own ``run`` of a native TPU strategy."""
     if not versions.WORKS_OUTSIDE_SCOPE:
         return distributed_before_2_2.run_natively(strategy, fn, args, kwargs or {})
@@ -189,7 +189,7 @@ def run(
     return native.run(strategy, fn, args, kwargs, options)
 
 
-def logical_devices(extended: Extended) -> Any:
+def logical_devices(extended: Extended) -> int:
     """Number of cores of each replica of a native TPU."""
     devices = np.asarray(extended._tpu_devices)
     return devices.shape[1] if devices.ndim == 2 else 1
@@ -217,7 +217,7 @@ class Computations:
     while_loop = staticmethod(training_loop.while_loop)
 
 
-def shard(annotation: Any, tensor: Tensor, *arguments: Any, **options: Any) -> Any:
+def shard(annotation: Any, tensor: Tensor, *arguments: Any, **options: Any) -> Tensor:
     """`tensor` with a sharding annotation.
 
     Args:

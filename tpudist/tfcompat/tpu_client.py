@@ -8,18 +8,21 @@ runtime's version.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import TPUAccessError
 from tpudist.tfcompat import versions
 from tpudist.tfcompat.tpu import TPUClusterResolver
 
+if TYPE_CHECKING:
+    from types import ModuleType
 
-def _text(value: Any) -> Any:
+
+def _text(value: Any) -> str:
     return value.decode("utf-8") if isinstance(value, bytes) else value
 
 
-def name(resolver: Any) -> Any:
+def name(resolver: Any) -> str:
     """The name or address of a resolver's TPU, a str."""
     return _text(resolver._tpu) or ""
 
@@ -82,7 +85,7 @@ def configure(resolver: Any, version: str) -> None:
     client.configure_tpu_version(version)
 
 
-def _package() -> Any:
+def _package() -> ModuleType:
     try:
         import cloud_tpu_client
     except ImportError as error:

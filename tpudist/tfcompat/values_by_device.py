@@ -15,7 +15,7 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Nest
+    from tpudist.tfcompat.annotations import Extended, Nest, T, Value
 
 
 def position(devices: Sequence[str], device: str) -> int:
@@ -46,12 +46,12 @@ class FoundByDevice:
     _values: Sequence[Any]
     _get: Callable[[], Any]
 
-    def on(self, extended: Extended) -> Any:
+    def on(self, extended: Extended) -> FoundByDevice:
         """Sets the strategy on whose devices the components are; returns itself."""
         self._extended = extended
         return self
 
-    def get(self, device: str | None = None) -> Any:
+    def get(self, device: str | None = None) -> Nest:
         """The component of a device, or the one that is current."""
         if device is None:
             return self._get()
@@ -72,19 +72,19 @@ else:
 _CLASSES = {values.PerReplica: PerReplica, values.Mirrored: Mirrored}
 
 
-def of(extended: Extended, structure: Nest) -> Any:
+def of(extended: Extended, structure: T) -> T:
     """A structure that TensorFlow has made, with `get` on the distributed values of contrib."""
     if not _finds_by_device(extended):
         return structure
     return nest.map_structure(lambda leaf: _found(extended, leaf), structure)
 
 
-def _found(extended: Extended, leaf: Any) -> Any:
+def _found(extended: Extended, leaf: Any) -> Nest:
     known = type(leaf) in _CLASSES
     return make(type(leaf), extended, leaf._values) if known else leaf
 
 
-def make(cls: Any, extended: Extended, components: Sequence[Any]) -> Any:
+def make(cls: Any, extended: Extended, components: Sequence[Any]) -> Value:
     """A value of one of TensorFlow's classes; one that has `get`, of contrib's strategy."""
     if not _finds_by_device(extended):
         return cls(tuple(components))

@@ -6,7 +6,7 @@ semantics live here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 import tensorflow as tf
 from tensorflow.python.ops.parallel_for.pfor import (
@@ -31,7 +31,7 @@ class _Loop:
         self.loop_len_vector = tf.constant([count])
 
     @property
-    def all_indices(self) -> Any:
+    def all_indices(self) -> Tensor:
         """The numbers of the copies."""
         return tf.range(self._count)
 

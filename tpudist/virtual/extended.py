@@ -231,8 +231,8 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         if isinstance(tensor, (float, int)):
             return tensor
         with self.place():
-            tensor = distributed.to_broadcast(tensor, destinations)
-            return reductions.mirror(self, tensor, len(self.worker_devices))
+            sent = distributed.to_broadcast(tensor, destinations)
+            return reductions.mirror(self, sent, len(self.worker_devices))
 
     def _gather_to_implementation(
         self, value: Any, destinations: Any, axis: int, *unused: Any

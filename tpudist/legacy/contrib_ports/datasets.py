@@ -5,7 +5,10 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Dataset
 
 
 def batch_and_drop_remainder(batch_size: Any) -> Callable[[Any], Any]:
@@ -43,7 +46,7 @@ def sliding_window_batch(
     """
     shift = window_shift or stride or 1
 
-    def windows(dataset: Any) -> Any:
+    def windows(dataset: Any) -> Dataset:
         made = dataset.window(window_size, shift, window_stride, drop_remainder=True)
         return made.flat_map(lambda window: window.batch(window_size, drop_remainder=True))
 

@@ -8,11 +8,14 @@ that contrib's had on the strategy itself.
 from __future__ import annotations
 
 import collections
-from typing import Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import tensorflow as tf
 
 from tpudist.tfcompat import versions
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import DistributedDataset, Nest
 
 if versions.HAS_PUBLIC_STRATEGIES:
     _native: Any = tf.compat.v1.distribute
@@ -48,15 +51,15 @@ class _Towers:
             return list(self.extended._unwrap(value))
         return list(self.experimental_local_results(value))
 
-    def call_for_each_tower(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def call_for_each_tower(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Nest:
         """Runs `fn` once per tower; distributed arguments are taken apart (r1.11)."""
         return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
 
-    def call_for_each_replica(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def call_for_each_replica(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Nest:
         """As `call_for_each_tower` (r1.13)."""
         return self.call_for_each_tower(fn, *args, **kwargs)
 
-    def distribute_dataset(self, dataset_fn: Callable[[], Any]) -> Any:
+    def distribute_dataset(self, dataset_fn: Callable[[], Any]) -> DistributedDataset:
         """The dataset, a batch for each tower per step (r1.11)."""
         if not versions.HAS_PUBLIC_STRATEGIES:
             return self.extended._distribute_dataset(dataset_fn)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    from tpudist.annotations import Fn
 
 _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook
@@ -22,7 +25,7 @@ def make_early_stopping_hook(
     should_stop_fn: Callable[[], bool],
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
-) -> Any:
+) -> _Hook:
     """Returns a hook that stops the training once `should_stop_fn` is true (r1.13).
 
     Args:
@@ -68,7 +71,7 @@ class _Hook(_SessionRunHook):
         self._timer.reset()
         self._step = _train.get_or_create_global_step()
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: Any) -> object:
         """See the base class."""
         return _train.SessionRunArgs(self._step)
 
@@ -107,7 +110,7 @@ def _values(folder: str, name: str, min_steps: int) -> list[tuple[int, float]]:
     return [(step, metrics[name]) for step, metrics in steps.items()]
 
 
-def _at_threshold(is_better: Any) -> Any:
+def _at_threshold(is_better: Any) -> Fn:
     def hook(
         estimator: Any,
         metric_name: str,
@@ -116,7 +119,7 @@ def _at_threshold(is_better: Any) -> Any:
         min_steps: int = 0,
         run_every_secs: float | None = 60,
         run_every_steps: int | None = None,
-    ) -> Any:
+    ) -> _Hook:
         def should_stop() -> bool:
             values = _values(eval_dir or estimator.eval_dir(), metric_name, min_steps)
             return any(is_better(value, threshold) for _, value in values)
@@ -128,7 +131,7 @@ def _at_threshold(is_better: Any) -> Any:
 
 def _without_progress(
     estimator: Any, name: str, patience: int, is_better: Any, folder: Any, first: int, every: Any
-) -> Any:
+) -> _Hook:
     def should_stop() -> bool:
         best: tuple[int, float] | None = None
         for step, value in _values(folder or estimator.eval_dir(), name, first):
@@ -149,7 +152,7 @@ def stop_if_no_increase_hook(
     min_steps: int = 0,
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
-) -> Any:
+) -> _Hook:
     """Returns a hook that stops once a metric has not grown for so many steps (r1.13).
 
     Args:
@@ -174,7 +177,7 @@ def stop_if_no_decrease_hook(
     min_steps: int = 0,
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
-) -> Any:
+) -> _Hook:
     """Returns a hook that stops once a metric has not sunk for so many steps (r1.13).
 
     Arguments as for `stop_if_no_increase_hook`.

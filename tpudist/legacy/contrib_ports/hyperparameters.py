@@ -108,7 +108,7 @@ class HParams:
         """{name: value} of all."""
         return {name: getattr(self, name) for name in self._hparam_types}
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: Any = None) -> object:
         """The value of one, or `default`, which has to be of its type (ValueError)."""
         if key not in self._hparam_types:
             return default
@@ -124,7 +124,7 @@ class HParams:
         """Keeps an object beside the values."""
         self._model_structure = model_structure
 
-    def get_model_structure(self) -> Any:
+    def get_model_structure(self) -> object:
         """What `set_model_structure` kept."""
         return self._model_structure
 
@@ -191,7 +191,7 @@ def _parts(listed: str) -> Iterable[str]:
 
 
 def _reader(name: str, kind: type, values: str) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
+    def read(text: str) -> object:
         text = text.strip()
         try:
             if kind is bool:
@@ -206,7 +206,7 @@ def _reader(name: str, kind: type, values: str) -> Callable[[str], Any]:
     return read
 
 
-def _as(name: str, kind: type, value: Any) -> Any:
+def _as(name: str, kind: type, value: Any) -> object:
     """`value` as `kind` where that loses nothing."""
     if kind is type(None) or value is None or kind is type(value):
         return value

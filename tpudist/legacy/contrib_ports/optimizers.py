@@ -6,9 +6,12 @@ They are optimizers of ``tf.train``, with the slots and names that checkpoints o
 
 from __future__ import annotations
 
-from typing import Any, Iterable
+from typing import TYPE_CHECKING, Any, Iterable
 
 import tensorflow as tf
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Operation, Tensor, Variable
 
 tf1: Any = tf.compat.v1
 
@@ -56,13 +59,13 @@ class LARSOptimizer(tf1.train.MomentumOptimizer):
         ratio = tf1.where(weights > 0, ratio, tf.ones_like(weights))
         return rate * ratio, grad + self._weight_decay * var
 
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
+    def _apply_dense(self, grad: Any, var: Any) -> Operation:
         return self._scaled(super()._apply_dense, grad, var)
 
-    def _resource_apply_dense(self, grad: Any, var: Any) -> Any:
+    def _resource_apply_dense(self, grad: Any, var: Any) -> Operation:
         return self._scaled(super()._resource_apply_dense, grad, var)
 
-    def _scaled(self, apply: Any, grad: Any, var: Any) -> Any:
+    def _scaled(self, apply: Any, grad: Any, var: Any) -> Operation:
         """Momentum of the scaled gradient, at rate 1: the rate is part of what is summed."""
         rate, grad = self.compute_lr(grad, var)
         before: Any = self._learning_rate_tensor
@@ -76,14 +79,14 @@ class LARSOptimizer(tf1.train.MomentumOptimizer):
 class LazyAdamOptimizer(tf1.train.AdamOptimizer):
     """Adam whose sparse updates touch the moments of the rows with gradients only (r1.15)."""
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+    def _apply_sparse(self, grad: Any, var: Any) -> Operation:
         return self._rows(grad.values, var, grad.indices)
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Any:
+    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Operation:
         return self._rows(grad, var, indices)
 
-    def _rows(self, grad: Any, var: Any, indices: Any) -> Any:
-        def cast(value: Any) -> Any:
+    def _rows(self, grad: Any, var: Any, indices: Any) -> Operation:
+        def cast(value: Any) -> Tensor:
             return tf.cast(value, var.dtype.base_dtype)
 
         power1, power2 = map(cast, self._get_beta_accumulators())
@@ -115,7 +118,7 @@ class AdaMaxOptimizer(tf1.train.AdamOptimizer):
     ) -> None:
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)
 
-    def _power(self) -> Any:
+    def _power(self) -> Variable:
         graph = None if tf.executing_eagerly() else tf1.get_default_graph()
         return self._get_non_slot_variable("beta1_power", graph=graph)
 
@@ -129,7 +132,7 @@ class AdaMaxOptimizer(tf1.train.AdamOptimizer):
     def _moments(self, grad: Any, var: Any, m: Any, v: Any) -> tuple[Any, Any, Any]:
         """The new moments, and what the variable loses."""
 
-        def cast(value: Any) -> Any:
+        def cast(value: Any) -> Tensor:
             return tf.cast(value, var.dtype.base_dtype)
 
         beta1 = cast(self._beta1_t)
@@ -138,17 +141,17 @@ class AdaMaxOptimizer(tf1.train.AdamOptimizer):
         rate = cast(self._lr_t) / (1 - cast(self._power()))
         return m_new, v_new, rate * m_new / (v_new + cast(self._epsilon_t))
 
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
+    def _apply_dense(self, grad: Any, var: Any) -> Operation:
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_new, v_new, step = self._moments(grad, var, m, v)
         return tf.group(tf1.assign(m, m_new), tf1.assign(v, v_new), tf1.assign_sub(var, step))
 
     _resource_apply_dense = _apply_dense
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+    def _apply_sparse(self, grad: Any, var: Any) -> Operation:
         return self._resource_apply_sparse(grad.values, var, grad.indices)
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Any:
+    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Operation:
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         rows = self._moments(grad, var, tf.gather(m, indices), tf.gather(v, indices))
         with tf.control_dependencies(rows):
@@ -158,7 +161,7 @@ class AdaMaxOptimizer(tf1.train.AdamOptimizer):
                 tf1.scatter_sub(var, indices, rows[2]),
             )
 
-    def _finish(self, update_ops: Any, name_scope: str) -> Any:
+    def _finish(self, update_ops: Any, name_scope: str) -> Operation:
         with tf.control_dependencies(update_ops):
             power = self._power()
             moved = tf1.assign(power, power * tf.cast(self._beta1_t, power.dtype.base_dtype))
@@ -182,7 +185,7 @@ class DecoupledWeightDecayExtension:
         self._decay_var_list: Any = None
         super().__init__(**kwargs)
 
-    def minimize(self, *args: Any, decay_var_list: Any = None, **kwargs: Any) -> Any:
+    def minimize(self, *args: Any, decay_var_list: Any = None, **kwargs: Any) -> Operation:
         """As of the optimizer, and decays."""
         base: Any = super()
         self._decay_var_list = list(decay_var_list) if decay_var_list else None
@@ -194,7 +197,7 @@ class DecoupledWeightDecayExtension:
         global_step: Any = None,
         name: str | None = None,
         decay_var_list: Any = None,
-    ) -> Any:
+    ) -> Operation:
         """As of the optimizer, and decays."""
         base: Any = super()
         if decay_var_list:
@@ -208,7 +211,7 @@ class DecoupledWeightDecayExtension:
     def _decay(self) -> Any:
         return self._weight_decay() if callable(self._weight_decay) else self._weight_decay
 
-    def _after_decay(self, apply: Any, var: Any, grad: Any, *args: Any) -> Any:
+    def _after_decay(self, apply: Any, var: Any, grad: Any, *args: Any) -> Operation:
         """Applies a gradient, taken before the decay, to the variable after it."""
         if not self._decays(var):
             return apply(grad, *args)
@@ -217,7 +220,7 @@ class DecoupledWeightDecayExtension:
         with tf.control_dependencies([tf1.assign_sub(var, lost)]):
             return apply(grad, *args)
 
-    def _after_decay_of_rows(self, apply: Any, var: Any, indices: Any, *args: Any) -> Any:
+    def _after_decay_of_rows(self, apply: Any, var: Any, indices: Any, *args: Any) -> Operation:
         if not self._decays(var):
             return apply(*args)
         grad = args[0].values if isinstance(args[0], tf.IndexedSlices) else args[0]
@@ -227,19 +230,19 @@ class DecoupledWeightDecayExtension:
         with tf.control_dependencies([tf1.scatter_sub(var, rows, lost)]):
             return apply(*args)
 
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
+    def _apply_dense(self, grad: Any, var: Any) -> Operation:
         base: Any = super()
         return self._after_decay(base._apply_dense, var, grad, var)
 
-    def _resource_apply_dense(self, grad: Any, var: Any) -> Any:
+    def _resource_apply_dense(self, grad: Any, var: Any) -> Operation:
         base: Any = super()
         return self._after_decay(base._resource_apply_dense, var, grad, var)
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+    def _apply_sparse(self, grad: Any, var: Any) -> Operation:
         base: Any = super()
         return self._after_decay_of_rows(base._apply_sparse, var, grad.indices, grad, var)
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Any:
+    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Operation:
         base: Any = super()
         return self._after_decay_of_rows(
             base._resource_apply_sparse, var, indices, grad, var, indices
@@ -322,13 +325,13 @@ class MovingAverageOptimizer(tf1.train.Optimizer):
         self._sequential_update = sequential_update
         self._averages: dict[str, Any] | None = None
 
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Tensor, Variable]]:
         """As of the optimizer."""
         return self._optimizer.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """As of the optimizer; the op moves the averages, too."""
         pairs = list(grads_and_vars)
         train = self._optimizer.apply_gradients(pairs, global_step=global_step, name=name)
@@ -340,7 +343,7 @@ class MovingAverageOptimizer(tf1.train.Optimizer):
 
     def swapping_saver(
         self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any
-    ) -> Any:
+    ) -> object:
         """A `tf.train.Saver` that saves each average under the name of its variable.
 
         Raises:

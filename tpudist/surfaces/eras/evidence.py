@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import local_names, names, walks
+
+if TYPE_CHECKING:
+    from typing import Iterable
 
 #: An import of one of tpudist's drop-in namespaces: the file says its era.
 STATED = "stated"
@@ -133,7 +136,7 @@ class _Uses:
         for alias in () if node.level else node.names:
             self._imported(local_names.joined(node.module, alias.name), node.lineno)
 
-    def _take_attribute(self, node: Any) -> Any:
+    def _take_attribute(self, node: Any) -> Iterable[Any]:
         """Takes an Attribute; returns what it begins with, if it was a name of TensorFlow's."""
         whole = self._attribute(node.value, node.attr, node.lineno)
         return _chain(node.value) if whole else ()
@@ -260,5 +263,5 @@ def _asking_what_there_is(nodes: walks.Nodes) -> Iterator[Any]:
         yield from (each for each in nodes.of(ast.Call) if walks.last_word(each.func) in _ASKING)
 
 
-def _types(handler: Any) -> Any:
+def _types(handler: Any) -> list[ast.expr]:
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

@@ -101,7 +101,7 @@ def parents(nodes: Nodes) -> dict[Any, Any]:
     return found
 
 
-def owner_of_members(node: Any) -> Any:
+def owner_of_members(node: Any) -> ast.expr | None:
     """What ``vars(x)`` and ``x.__dict__`` are of; None of anything else.
 
     Args:
@@ -125,7 +125,7 @@ def last_word(node: Any) -> str:
     return getattr(node, "attr", None) or getattr(node, "id", None) or ""
 
 
-def index_of(node: Any) -> Any:
+def index_of(node: Any) -> ast.expr:
     """What stands in the brackets of a Subscript; before Python 3.9 in an Index."""
     is_index = type(node.slice).__name__ == "Index"
     return node.slice.value if is_index else node.slice

@@ -75,7 +75,7 @@ class _Names:
     def __init__(self) -> None:
         self._counts = not (tf.executing_eagerly() or functions.in_function())
         self._used = functions.variable_names() if self._counts else None
-        self._last = None
+        self._last: dict[str, int] | None = None
 
     @contextlib.contextmanager
     def of_a_replica(self) -> Iterator[Any]:

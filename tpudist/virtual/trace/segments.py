@@ -14,12 +14,12 @@ from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import (
-        Function,
         FunctionGraph,
         Graph,
         GraphDef,
         Operation,
         Tensor,
+        TracedFunction,
     )
     from tpudist.virtual.annotations import Program
 
@@ -180,7 +180,7 @@ def _segment(
     return Segment(body, list(inputs), outputs, must_run, summed, per_replica)
 
 
-def replica_functions(program: Program, segment: Segment, shared: bool) -> list[Function]:
+def replica_functions(program: Program, segment: Segment, shared: bool) -> list[TracedFunction]:
     """The function of a segment for each replica; one for all if it draws no random numbers.
 
     A random op keeps its state between the calls of a function, so each

@@ -24,7 +24,7 @@ from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
 from tpudist.virtual.vectorize.values import batched_values, tensor_lists
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Function, FunctionGraph, Operation, Tensor
+    from tpudist.tfcompat.annotations import FunctionGraph, Operation, Tensor, TracedFunction
     from tpudist.virtual.annotations import BatchedValue, Program, Segment
 
 
@@ -33,7 +33,7 @@ class BatchedSegment(NamedTuple):
 
     #: If it would compute nothing, a list: for each output tensor the position of the input that
     #: it is.
-    function: Function | list[int]
+    function: TracedFunction | list[int]
     inputs: list[Tensor]  # of the trace
     outputs: list[tuple[Tensor, BatchedValue]]  # of the trace
     around: own_variables.Around

@@ -46,7 +46,9 @@ class Sizes:
     def __init__(self, key: Any, make: Fn) -> None:
         self.key = key
         self._make = make
-        self._tensor = self._owners = self._total = None
+        self._tensor: Tensor | None = None
+        self._owners: Tensor | None = None
+        self._total: Tensor | None = None
 
     def tensor(self) -> Any:
         """The numbers, an int32 tensor ``[N]``."""
