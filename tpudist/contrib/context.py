@@ -15,6 +15,7 @@ from tpudist.strategy import contexts
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn
+    from tpudist.tfcompat.annotations import Tensor
 
 
 #: `tf.VariableAggregation` with NONE, SUM, MEAN and ONLY_FIRST_TOWER (r1.11);
@@ -38,7 +39,7 @@ class TowerContext:
         return self._context.strategy
 
     @property
-    def tower_id(self) -> Any:
+    def tower_id(self) -> int | Tensor:
         """Which tower this is, 0 to `num_towers` - 1 (r1.11).
 
         Returns:
@@ -176,7 +177,7 @@ def has_distribution_strategy() -> bool:
 
 
 @adapter.library
-def get_loss_reduction() -> Any:
+def get_loss_reduction() -> object:
     """How `tf.losses` last reduced a loss in this graph (r1.11).
 
     Returns:

@@ -90,7 +90,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
         return adapter.parameter_devices(self)
 
     @property
-    def worker_device_index(self) -> Any:
+    def worker_device_index(self) -> object:
         """Each tower's number, as an argument of `call_for_each_tower` (r1.11).
 
         Context: cross-tower, in the scope. A tower function gets an integer

@@ -10,7 +10,7 @@ from typing import Any, Callable
 from tpudist import surfaces
 
 
-def load(target: str) -> Any:
+def load(target: str) -> object:
     """The object that a target of the table names.
 
     Args:
@@ -54,7 +54,7 @@ def lazy_exports(package: str, era: str) -> tuple[Callable[[str], Any], Callable
     """
     exports = surfaces.EXPORTS[era]
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         module = sys.modules[package]
         if name in exports:
             value = load(exports[name])

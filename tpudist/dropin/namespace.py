@@ -70,7 +70,7 @@ class Namespace(types.ModuleType):
         super().__init__(name)
         adopt(self, era, path, root, parent)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name == "__all__":  # For from ... import *.
             return [name for name in dir(self) if not name.startswith("_") and hasattr(self, name)]
         is_pythons = name.startswith("__") and name not in _PASSED_ON
@@ -178,7 +178,7 @@ def contrib_module(era: str, dotted: str) -> types.ModuleType | None:
     return module
 
 
-def _find(space: Namespace, name: str) -> Any:
+def _find(space: Namespace, name: str) -> object:
     era, path = space._tpudist_era, _join(space._tpudist_path, name)
     names = (_join(space._tpudist_root, path), path, surfaces.public_name(path))
     for target in filter(None, map(surfaces.DROPINS[era].get, names)):
@@ -244,7 +244,7 @@ def _is_gone(value: Any) -> bool:
     return not bases_of(value) and not leads
 
 
-def _private(space: Namespace, path: str, name: str) -> Any:
+def _private(space: Namespace, path: str, name: str) -> object:
     """A name below TensorFlow's private packages."""
     era = space._tpudist_era
     found = [getattr(base, name) for base in bases_of(space) if hasattr(base, name)][:1]

@@ -9,9 +9,12 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tpudist import surfaces
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 #: Packages below ``tensorflow`` that are no public API.
 _PACKAGES = ("compiler", "core", "python")
@@ -33,7 +36,7 @@ def homes(dotted: str) -> list[types.ModuleType]:
     keras = keras_packages.private_homes(dotted)
     own = import_or_none("tensorflow." + dotted)
     if keras or own is not None:
-        return keras + [own] * (own is not None)
+        return keras + ([own] if own is not None else [])
     if is_estimators(dotted):
         from tpudist.tfcompat import estimators
 
@@ -81,7 +84,7 @@ def is_import(name: str, value: Any) -> bool:
     return value is not None and value is sys.modules.get(name)
 
 
-def import_or_none(name: str) -> Any:
+def import_or_none(name: str) -> ModuleType | None:
     """The module of that full name, or None where there is none.
 
     What is below ``tensorflow.compat`` has it as an attribute. Until 2.2 an import makes a second

@@ -35,9 +35,9 @@ class PerReplicaDataset:
     def __init__(self, strategy: Strategy, dataset_fn: DatasetFn, hosts: Any) -> None:
         self._strategy = strategy
         self._hosts = hosts
-        self._datasets = [_dataset(dataset_fn, host) for host in hosts]
-        if len(set(hosts)) == 1:
-            self._datasets = host_iterators.untuned(self._datasets)
+        datasets = [_dataset(dataset_fn, host) for host in hosts]
+        is_one = len(set(hosts)) == 1
+        self._datasets = host_iterators.untuned(datasets) if is_one else datasets
 
     def make_one_shot_iterator(self) -> PerReplicaIterator:
         """A `PerReplicaIterator` that needs no initialisation."""

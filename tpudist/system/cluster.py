@@ -314,7 +314,7 @@ def connect_to_cluster(cluster_spec_or_resolver: Any, *args: Any, **kwargs: Any)
         tf.config.experimental_connect_to_cluster(cluster_spec_or_resolver, *args, **kwargs)
 
 
-def initialize_tpu_system(cluster_resolver: Resolver = None) -> Topology:
+def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
     """Starts the TPU system, once it is healthy and answers; a line says what is waited for.
 
     Args:

@@ -142,6 +142,7 @@ class Variable(Protocol):
     initializer: Operation
     trainable: bool
     _assumed_equal: Any
+    _distributed_container: Any
     _handle_name: str
     _own_strategy: Strategy
     @property

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import DType, Tensor
 
 
-def constant(value: Any, dtype: DType = tf.int32) -> Any:
+def constant(value: Any, dtype: DType = tf.int32) -> Tensor:
     """A constant in the current graph.
 
     Args:
@@ -35,14 +35,14 @@ def constant(value: Any, dtype: DType = tf.int32) -> Any:
     return graph._tpudist_constants[key]
 
 
-def reshape(tensor: Tensor, shape: Any) -> Any:
+def reshape(tensor: Tensor, shape: Any) -> Tensor:
     """`tensor` under another shape, a list of ints; itself if it has that shape."""
     if tensor.shape.is_fully_defined() and tensor.shape.as_list() == list(shape):
         return tensor
     return made_ops.reshape(tensor, constant(shape))
 
 
-def repeated(tensor: Tensor, count: int) -> Any:
+def repeated(tensor: Tensor, count: int) -> Tensor:
     """`count` times the same tensor, along a new first axis.
 
     Not by ``tf.stack``: of equal inputs TensorFlow's optimizer (2.8 to 2.21 at least) makes

@@ -17,7 +17,7 @@ from tpudist.tfcompat import functions, graphs, nests, random_seeds
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Tensor
+    from tpudist.tfcompat.annotations import DType, FunctionGraph, Nest, Operation, Tensor
     from tpudist.virtual.annotations import Fn
 
 
@@ -35,13 +35,13 @@ class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
         )
 
 
-def _last_line(message: str) -> Any:
+def _last_line(message: str) -> str:
     """The line of a runtime error's message that names the cause."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return ([line for line in lines if "End of" in line] or lines)[-1]
 
 
-def check_iterations(iterations: Any) -> Any:
+def check_iterations(iterations: Any) -> Nest:
     """`iterations` as a positive integer or integer tensor.
 
     Raises:
@@ -64,7 +64,7 @@ def check_iterations(iterations: Any) -> Any:
     return int(number)
 
 
-def _bad_type(iterations: Any) -> Any:
+def _bad_type(iterations: Any) -> ArgumentTypeError:
     return ArgumentTypeError(
         "iterations=%r" % (iterations,),
         "the number of steps is an integer or a scalar integer tensor",
@@ -72,7 +72,7 @@ def _bad_type(iterations: Any) -> Any:
     )
 
 
-def run(step: Fn, iterations: Any, start: Any = None) -> Any:
+def run(step: Fn, iterations: Any, start: Any = None) -> tuple[Any, Operation | None]:
     """Runs `step` `iterations` times in one loop on the device.
 
     Context: cross-replica; graph, ``tf.function`` or eager (runs at once).
@@ -98,7 +98,7 @@ def run(step: Fn, iterations: Any, start: Any = None) -> Any:
     return run_traced(traced(step, start), iterations), None
 
 
-def traced(step: Fn, start: Any = None) -> Any:
+def traced(step: Fn, start: Any = None) -> _EagerFunction:
     """The loop around `step` as a function of the number of steps.
 
     :func:`run_traced` runs it; the first call traces the step.
@@ -134,7 +134,7 @@ def run_while(step: Fn, start: Sequence[Tensor]) -> list[Tensor]:
     return _Loop(step, carried=start).build_while(start)
 
 
-def run_once(step: Fn) -> Any:
+def run_once(step: Fn) -> tuple[Any, Operation | None]:
     """Runs `step` once, as one computation; see :func:`run`.
 
     Returns:
@@ -145,7 +145,7 @@ def run_once(step: Fn) -> Any:
     return _EagerFunction(lambda: _Loop(step).call())(), None
 
 
-def with_effects(step: Fn) -> Any:
+def with_effects(step: Fn) -> Fn:
     """Wraps a `step` of TensorFlow's own loop: the op that it returns runs its stateful ops too.
 
     TensorFlow's loop runs only the ops that this op depends on; a TPU computation runs all.
@@ -153,7 +153,7 @@ def with_effects(step: Fn) -> Any:
     if tf.executing_eagerly():
         return step
 
-    def run(context: Any, inputs: Any) -> Any:
+    def run(context: Any, inputs: Any) -> Operation:
         graph = tf.compat.v1.get_default_graph()
         flow, start = functions.control_flow_context(), len(graph.get_operations())
         result = step(context, inputs)
@@ -211,7 +211,7 @@ class _Loop:
         self._function = functions.make(self._graph, noinline=False)
         self._captured = [outer for outer, _ in functions.captures(self._graph)]
 
-    def _trace(self, step: Fn, carried: Sequence[Tensor]) -> Any:
+    def _trace(self, step: Fn, carried: Sequence[Tensor]) -> FunctionGraph:
         trace = function_graphs.LiftingTrace("step")
         with random_seeds.continued(trace.graph, trace.outer), trace.ordered() as order:
             placeholders = [functions.placeholder_like(tensor) for tensor in carried]
@@ -240,10 +240,10 @@ class _Loop:
     def build(self, iterations: Any) -> tuple[Any, ...]:
         """Adds the loop to the current graph."""
 
-        def condition(i: Any, *unused: Any) -> Any:
+        def condition(i: Any, *unused: Any) -> Tensor:
             return i < iterations
 
-        def body(i: Any, *unused: Any) -> Any:
+        def body(i: Any, *unused: Any) -> list[Tensor]:
             results = functions.call(self._function, self._captured, self._graph.outputs)
             with tf.control_dependencies([results[0].op]):
                 return [i + 1] + results[: self._count]
@@ -272,11 +272,11 @@ class _Loop:
         return nests.pack_sequence_as(self._structure, flat)
 
 
-def _counter_type(iterations: Any) -> Any:
+def _counter_type(iterations: Any) -> DType:
     return iterations.dtype if nests.is_tensor(iterations) else tf.int32
 
 
-def zeros(tensor: Tensor) -> Any:
+def zeros(tensor: Tensor) -> Tensor:
     """Zeros, as a start value for `tensor`; a dimension of unknown size is 0."""
     dims = tensor.shape.as_list() if tensor.shape.rank is not None else []
     return tf.zeros([dim or 0 for dim in dims], tensor.dtype)

@@ -269,7 +269,7 @@ def _is_generated(file: str) -> bool:
     return bool(_AUTOGRAPH_FILE.search(file))
 
 
-def _file_and_line(frame: Any) -> Any:
+def _file_and_line(frame: Any) -> tuple[Any, ...]:
     return (frame.filename, frame.lineno) if hasattr(frame, "filename") else frame
 
 

@@ -23,7 +23,17 @@ from tpudist.virtual.trace import collectives
 from tpudist.virtual.variables import assignable_copies, splits, storage, stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Operation, Strategy, Tensor
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import (
+        DataIterator,
+        DistributedDataset,
+        Nest,
+        Operation,
+        Strategy,
+        Tensor,
+        Value,
+    )
     from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
@@ -97,7 +107,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         )
         self._start(strategy, tuple(self._tpu_devices[:, 0]))
 
-    def own_cores(self) -> Any:
+    def own_cores(self) -> Sequence[tuple[int, ...]]:
         """The cores of each replica of this process: numbers on the slice, or on this host."""
         return self.placement.cores
 
@@ -106,7 +116,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         strategy._collective_key_base = 0  # the native constructor reads it
         super().__init__(strategy, devices=labels)
 
-    def explain(self) -> Any:
+    def explain(self) -> str:
         """Explains how the step functions that were traced so far, the last 100, are computed.
 
         Context: any. In a TensorFlow 1 graph and before TensorFlow 2.4 nothing is batched but
@@ -126,33 +136,37 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     def _use_merge_call(self) -> bool:
         return True
 
-    def _input_workers_with_options(self, options: Any = None) -> Any:
+    def _input_workers_with_options(self, options: Any = None) -> object:
         return inputs.workers(self, options)
 
-    def _experimental_distribute_dataset(self, dataset: Any, *options: Any) -> Any:
+    def _experimental_distribute_dataset(self, dataset: Any, *options: Any) -> DistributedDataset:
         make = super()._experimental_distribute_dataset
         return inputs.distribute(make, self, dataset, *options)
 
-    def _distribute_datasets_from_function(self, dataset_fn: Fn, *options: Any) -> Any:
+    def _distribute_datasets_from_function(
+        self, dataset_fn: Fn, *options: Any
+    ) -> DistributedDataset:
         make = super()._distribute_datasets_from_function
         return inputs.distribute_from_function(make, self, dataset_fn, *options)
 
-    def _experimental_distribute_datasets_from_function(self, dataset_fn: Fn, *options: Any) -> Any:
+    def _experimental_distribute_datasets_from_function(
+        self, dataset_fn: Fn, *options: Any
+    ) -> DistributedDataset:
         # The name of the method above until 2.3.
         make = super()._experimental_distribute_datasets_from_function
         return inputs.distribute_from_function(make, self, dataset_fn, *options)
 
-    def _make_dataset_iterator(self, dataset: Any) -> Any:
+    def _make_dataset_iterator(self, dataset: Any) -> DataIterator:
         return inputs.make_dataset_iterator(super()._make_dataset_iterator, self, dataset)
 
     def _make_input_fn_iterator(
         self, input_fn: Fn, *unused_mode: Any, **unused_options: Any
-    ) -> Any:
+    ) -> DataIterator:
         return inputs.make_input_fn_iterator(super()._make_input_fn_iterator, self, input_fn)
 
     # Replica context.
 
-    def _call_for_each_replica(self, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+    def _call_for_each_replica(self, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         alone = keras_loops.replica_of(self)
         if alone is not None:
             return keras_loops.call_in_replica(alone, fn, args, kwargs)
@@ -160,7 +174,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
 
     def _experimental_run_steps_on_iterator(
         self, fn: Fn, iterator: Any, iterations: Any, initial_loop_values: Any = None
-    ) -> Any:
+    ) -> object:
         if keras_loops.is_of_keras(fn):
             return keras_loops.run_steps(self, fn, iterator, iterations)
         return super()._experimental_run_steps_on_iterator(
@@ -178,15 +192,15 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     def _use_var_policy(self, unused: Any) -> None:
         pass
 
-    def _create_variable(self, next_creator: Fn, *args: Any, **kwargs: Any) -> Any:
+    def _create_variable(self, next_creator: Fn, *args: Any, **kwargs: Any) -> Value:
         # TensorFlow's packed handle is for replicas on devices of their own.
         self._container_strategy()._enable_packed_variable_in_eager_mode = False
         return storage.create(self, next_creator, kwargs)
 
-    def _local_results(self, value: Any) -> Any:
+    def _local_results(self, value: Any) -> Sequence[Any]:
         return assignable_copies.of_nest(value, super()._local_results(value))
 
-    def _unwrap(self, value: Any) -> Any:  # its name in 1.13
+    def _unwrap(self, value: Any) -> Nest:  # its name in 1.13
         return assignable_copies.of_nest(value, super()._unwrap(value))
 
     # Cross-replica context.
@@ -198,7 +212,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         destinations: Any,
         *unused_options: Any,
         **unused_hints: Any,
-    ) -> Any:
+    ) -> Nest:
         if distributed.is_mirrored(value) and (reduce_op == tf.distribute.ReduceOp.MEAN):
             return value
         if not distributed.is_distributed(value):
@@ -211,7 +225,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
         return values
 
-    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Any:
+    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Tensor:
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
         return reductions.along(self, reduce_op, value, axis)
 
@@ -227,7 +241,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             for value, destinations in value_destination_pairs
         ]
 
-    def _broadcast_to(self, tensor: Tensor, destinations: Any) -> Any:
+    def _broadcast_to(self, tensor: Tensor, destinations: Any) -> Nest:
         if isinstance(tensor, (float, int)):
             return tensor
         with self.place():
@@ -236,14 +250,14 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
 
     def _gather_to_implementation(
         self, value: Any, destinations: Any, axis: int, *unused: Any
-    ) -> Any:
+    ) -> Nest:
         if not distributed.is_distributed(value):
             return value
         with self.place(), collectives.named("AllGather"):
             gathered = tf.concat(distributed.components(value), axis)
             return reductions.spread(self, gathered, destinations)
 
-    def _update(self, var: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Any:
+    def _update(self, var: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Nest:
         if not distributed.is_distributed(var):
             return self._update_single(var, fn, args, kwargs, group)
         once = stored_once.is_stored_once(var)
@@ -257,11 +271,11 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
 
     def _update_non_slot(
         self, colocate_with: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool
-    ) -> Any:
+    ) -> Nest:
         targets = [() for _ in self.worker_devices]
         return self._update_copies(targets, True, fn, args, kwargs, group)
 
-    def _update_single(self, var: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Any:
+    def _update_single(self, var: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Nest:
         """Updates a variable that no strategy created."""
         with distributed.update_context(self, 0), self.place():
             result = fn(
@@ -273,7 +287,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
 
     def _update_copies(
         self, targets: Any, once: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool
-    ) -> Any:
+    ) -> Nest:
         updates = []
         for i, target in enumerate(targets[:1] if once else targets):
             with distributed.update_context(self, i), self.place(), self._updating(
@@ -295,7 +309,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
                 updates = reductions.repeat(updates[0], len(targets))
         return distributed.update_regroup(self, updates, group)
 
-    def _mirror_update(self, leaf: Any, count: int) -> Any:
+    def _mirror_update(self, leaf: Any, count: int) -> Nest:
         if not reductions.is_value(leaf):
             return leaf
         return reductions.mirror(self, tf.identity(leaf), count)
@@ -345,10 +359,10 @@ class _RenamedDevices:
             with graph.device(self._place_op):
                 yield
 
-    def _place_op(self, op: Operation) -> Any:
+    def _place_op(self, op: Operation) -> str:
         return self.rename(op) or self._device
 
-    def rename(self, op: Operation) -> Any:
+    def rename(self, op: Operation) -> str:
         """The real device of an op that is pinned to a core or a host.
 
         A device function (see ``tf.Graph.device``).
@@ -358,7 +372,7 @@ class _RenamedDevices:
             self._renamed[name] = self._real(name)
         return self._renamed[name]
 
-    def _real(self, name: str) -> Any:
+    def _real(self, name: str) -> str:
         if "device:TPU:" in name:
             return self._device
         task = _TASK.search(name)

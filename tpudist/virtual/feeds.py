@@ -54,7 +54,7 @@ class Feed:
         """Adds a tuple to the queue of each core, in one op that waits until all have room."""
         size = len(tuples[0])
 
-        def put(*arrays: Any) -> Any:
+        def put(*arrays: Any) -> np.bool_:
             with _changed:
                 for i, core in enumerate(cores):
                     own = arrays[i * size : (i + 1) * size]
@@ -119,7 +119,7 @@ class Feed:
     ) -> Tensor:
         """A tensor that is there when `act` has been called, once all cores' queues were ready."""
 
-        def attempt() -> Any:
+        def attempt() -> np.bool_:
             if not threading.main_thread().is_alive():
                 raise ContextError(
                     "the program ended while a Session waits for the %s" % self._name,
@@ -177,7 +177,7 @@ OUTFEED = Feed("outfeed", None)
 def clear() -> Tensor:
     """Empties all queues when it is run: nothing is left of what ran before."""
 
-    def cleared() -> Any:
+    def cleared() -> np.bool_:
         with _changed:
             INFEED.clear()
             OUTFEED.clear()

@@ -19,7 +19,7 @@ from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Graph
+    from tpudist.tfcompat.annotations import Extended, Graph, Nest, Operation
     from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
@@ -72,7 +72,7 @@ def replica_of(extended: Extended) -> Any:
     return context if context is not None and context.strategy.extended is extended else None
 
 
-def call_in_replica(context: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+def call_in_replica(context: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
     """Calls `fn` in a replica that is traced alone, in place of ``call_for_each_replica``."""
     before, _here.context = _here.context, None
     try:
@@ -86,7 +86,7 @@ def building_alone(fn: Fn) -> Fn:
     """Wraps a step function of Keras so that each replica, in its own thread, builds its model."""
 
     @functools.wraps(fn)
-    def replica(*args: Any, **kwargs: Any) -> Any:
+    def replica(*args: Any, **kwargs: Any) -> Nest:
         native: Any = tf.distribute.get_replica_context()
         native_class: Any = type(native)
         with _builder(native_class)(native.strategy, native.replica_id_in_sync_group):
@@ -96,13 +96,13 @@ def building_alone(fn: Fn) -> Fn:
 
 
 @functools.lru_cache(maxsize=None)
-def _builder(native: Any) -> Any:
+def _builder(native: Any) -> type[Any]:
     """The class of contexts, a subclass of `native`, of replicas that build a model alone."""
 
     class Replica(native):
         """The context of a replica that does not meet the others to build its model."""
 
-        def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+        def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
             if not builds_a_model(merge_fn):
                 return super()._merge_call(merge_fn, args, kwargs)
             with alone(self):
@@ -118,7 +118,7 @@ class StepOutputs:
         self.last_step_outputs: dict[Any, Any] = {}
         self.non_tensor_outputs: dict[Any, Any] = {}
         self.reductions: dict[Any, Any] = {}
-        self.run_op = None
+        self.run_op: Operation | None = None
 
     def set_last_step_output(self, name: str, output: Any, reduce_op: Any = None) -> None:
         """Makes a tensor of the replica an output of the loop."""
@@ -130,7 +130,7 @@ class StepOutputs:
         self.non_tensor_outputs[name] = output
 
 
-def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: Any) -> Any:
+def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: Any) -> Nest:
     """``experimental_run_steps_on_iterator`` of Keras' step function.
 
     Context: cross-replica, in the scope, in a TF 1 graph.
@@ -147,7 +147,7 @@ def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: Any) -> Any
     loop_outputs = StepOutputs()
     outer = tf.compat.v1.get_default_graph()
 
-    def replica(inputs: Any) -> Any:
+    def replica(inputs: Any) -> Nest:
         outputs = StepOutputs()
         with _scopes_copied_to(outer), alone(tf.distribute.get_replica_context()):
             fn(outputs, inputs)
@@ -189,7 +189,7 @@ def _tensors_of(inputs: Any) -> list[Any]:
     return [tensor for tensor in distributed.flatten(parts) if nests.is_tensor(tensor)]
 
 
-def _combined(extended: Extended, reduce_op: Any, value: Any) -> Any:
+def _combined(extended: Extended, reduce_op: Any, value: Any) -> Nest:
     """One tensor of an output that is reduced, else a list with one per replica."""
     if reduce_op is None:
         return list(distributed.components(value))

@@ -7,9 +7,12 @@ single replica's value.
 from __future__ import annotations
 
 import collections.abc
-from typing import Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 from tpudist.tfcompat import distributed, values_by_device, versions
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Nest, Value
 
 
 class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
@@ -57,7 +60,7 @@ class PerReplica(values_by_device.PerReplica):
         return tuple(self._values)
 
 
-def per_replica(extended: Any, parts: Parts) -> Any:
+def per_replica(extended: Any, parts: Parts) -> Value:
     """A per-replica value of `parts`; made at once in 1.13, which finds them in a dictionary."""
     if versions.DEVICE_MAP:
         return PerReplica(extended._device_map, parts)
@@ -72,7 +75,7 @@ def lazy_parts(value: Any) -> Parts | None:
     return parts if isinstance(parts, Parts) else None
 
 
-def first(value: Any) -> Any:
+def first(value: Any) -> Nest:
     """The first part of a distributed value; it makes no other part."""
     if isinstance(value, PerReplica):
         return value._values[0]

@@ -13,6 +13,8 @@ from tpudist.errors import ShardingError
 from tpudist.tfcompat import tpu
 
 if TYPE_CHECKING:
+    from tpudist.system.placement import DeviceAssignment
+    from tpudist.tfcompat.annotations import Nest
     from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
@@ -41,22 +43,22 @@ class NamedSlice:
         self._device_assignment = assignment
 
     @property
-    def num_hosts(self) -> Any:
+    def num_hosts(self) -> int:
         """Number of hosts that feed the replicas."""
         return self.placement.num_hosts
 
     @property
-    def num_replicas_per_host(self) -> Any:
+    def num_replicas_per_host(self) -> int:
         """Number of replicas that one host feeds."""
         return self.placement.num_replicas // self.placement.num_hosts
 
     @property
-    def device_assignment(self) -> Any:
+    def device_assignment(self) -> DeviceAssignment | None:
         """The `DeviceAssignment` that was passed to the strategy, or None."""
         return self._device_assignment
 
     @property
-    def tpu_hardware_feature(self) -> Any:
+    def tpu_hardware_feature(self) -> object:
         """The units that cores have beside their own (TensorFlow 2.9): none."""
         return tpu.no_hardware_feature()
 
@@ -64,7 +66,7 @@ class NamedSlice:
         """The device string of host `host_id`, 0 to ``num_hosts - 1``."""
         return "/job:localhost/replica:0/task:%d" % host_id
 
-    def get_host_cpu_device(self, host_id: int) -> Any:
+    def get_host_cpu_device(self, host_id: int) -> str:
         """The CPU device string of host `host_id`."""
         return self.get_host(host_id) + "/device:CPU:0"
 
@@ -84,7 +86,7 @@ class NamedSlice:
             )
         yield
 
-    def tpu_run(self, fn: Fn, args: Args, kwargs: Kwargs, unused_options: Any = None) -> Any:
+    def tpu_run(self, fn: Fn, args: Args, kwargs: Kwargs, unused_options: Any = None) -> Nest:
         """Runs `fn` on every replica; the native ``TPUStrategy.run`` calls this."""
         own: Any = self
         return own.call_for_each_replica(fn, args=args, kwargs=kwargs)

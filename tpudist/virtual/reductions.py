@@ -13,13 +13,13 @@ from tpudist.virtual import lazy_values
 from tpudist.virtual.trace import collectives, function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Tensor
+    from tpudist.tfcompat.annotations import Extended, Nest, Tensor
     from tpudist.virtual.annotations import Fn
 
 
 def combine(
     reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "", destinations: Any = None
-) -> Any:
+) -> Nest:
     """Sums or averages one tensor per replica, on the one device.
 
     The sum is a chain rather than one AddN, so that a replica's addend can be
@@ -54,7 +54,7 @@ def combine(
     return total
 
 
-def along(extended: Extended, reduce_op: Any, value: Any, axis: Any) -> Any:
+def along(extended: Extended, reduce_op: Any, value: Any, axis: Any) -> Tensor:
     """Reduces over the replicas of all hosts and along `axis`; a plain value is that of each."""
     count = len(extended.worker_devices)
     parts = distributed.components(value) if distributed.is_distributed(value) else [value] * count
@@ -63,7 +63,7 @@ def along(extended: Extended, reduce_op: Any, value: Any, axis: Any) -> Any:
         return combine_along(reduce_op, tensors, axis, extended.over_hosts)
 
 
-def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hosts: Fn) -> Any:
+def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hosts: Fn) -> Tensor:
     """Reduces over replicas and along `axis` of each replica's tensor.
 
     Args:
@@ -105,7 +105,7 @@ def _is_one_batch(tensors: Sequence[Tensor], axis: Any) -> bool:
     return None not in shapes[0] and all(sizes == shapes[0] for sizes in shapes)
 
 
-def add(total: Any, value: Any, leaf: str = "") -> Any:
+def add(total: Any, value: Any, leaf: str = "") -> Tensor:
     """``total + value`` of one shape: as on a TPU, nothing is broadcast.
 
     Raises:
@@ -124,7 +124,7 @@ def add(total: Any, value: Any, leaf: str = "") -> Any:
         return tf.add(total, value)
 
 
-def _add_chain(tensors: Sequence[Tensor]) -> Any:
+def _add_chain(tensors: Sequence[Tensor]) -> Tensor:
     return functools.reduce(add, tensors)
 
 
@@ -148,7 +148,7 @@ def of_tensors(value: Any, dtype: Any = None) -> Any:
     )
 
 
-def copies(value: Any, count: int) -> Any:
+def copies(value: Any, count: int) -> list[Any]:
     """`count` distinct objects of one value.
 
     Distinct, because TensorFlow's regroup takes N times one object for a
@@ -157,7 +157,7 @@ def copies(value: Any, count: int) -> Any:
     return [value] + [_alias(value) for _ in range(count - 1)]
 
 
-def _alias(value: Any) -> Any:
+def _alias(value: Any) -> Nest:
     if isinstance(value, distributed.IndexedSlices):
         return distributed.IndexedSlices(
             made_ops.alias(value.values), made_ops.alias(value.indices), value.dense_shape
@@ -167,7 +167,7 @@ def _alias(value: Any) -> Any:
     return made_ops.alias(value)
 
 
-def spread(extended: Extended, value: Any, destinations: Any) -> Any:
+def spread(extended: Extended, value: Any, destinations: Any) -> Nest:
     """The reduced `value` on `destinations`, as a strategy returns it."""
     if isinstance(destinations, lazy_values.PerReplica):
         count = lazy_values.count(destinations)
@@ -178,7 +178,7 @@ def spread(extended: Extended, value: Any, destinations: Any) -> Any:
     return mirror(extended, value, count)
 
 
-def mirror(extended: Extended, value: Any, count: int) -> Any:
+def mirror(extended: Extended, value: Any, count: int) -> Nest:
     """A ``Mirrored`` of `count` times `value`."""
     trace = function_graphs.current()
     shared = trace is not None and not trace.regroups
@@ -198,7 +198,7 @@ def _check(tensors: Sequence[Tensor], leaf: Any) -> None:
         raise _mismatch(leaf, first, "shapes", [str(t.shape) for t in tensors])
 
 
-def _mismatch(leaf: Any, first: Any, what: str, seen: Any) -> Any:
+def _mismatch(leaf: Any, first: Any, what: str, seen: Any) -> CollectiveError:
     name = leaf or getattr(getattr(first, "op", None), "name", "value")
     return CollectiveError(
         "the collective on %r got %s %s, one per replica" % (name, what, ", ".join(seen)),

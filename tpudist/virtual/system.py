@@ -39,7 +39,7 @@ class VirtualSystem(
     __slots__ = ()
 
     @property
-    def cores_per_host(self) -> Any:
+    def cores_per_host(self) -> int:
         """Cores that one host serves."""
         return self.cores // self.hosts
 
@@ -94,7 +94,7 @@ def check(name: Any) -> None:
         parse(name)
 
 
-def parse(name: Any, gpus: int = 1, workers: int | None = None) -> Any:
+def parse(name: Any, gpus: int = 1, workers: int | None = None) -> VirtualSystem:
     """The slice that a name such as ``virtual:8`` describes.
 
     Args:
@@ -138,7 +138,7 @@ def parse(name: Any, gpus: int = 1, workers: int | None = None) -> Any:
     return VirtualSystem(name, slice_.devices, slice_.hosts, slice_.mesh)
 
 
-def _plain(name: str, cores: int) -> Any:
+def _plain(name: str, cores: int) -> VirtualSystem:
     if not 1 <= cores <= _MAX_CORES:
         raise _unknown(name, "a plain number is a core count from 1 to %d" % _MAX_CORES, "")
     per_chip = 2 if cores % 2 == 0 else 1
@@ -151,7 +151,7 @@ def _mesh(chips: int, cores_per_chip: int) -> tuple[Any, ...]:
     return (chips // y, y, 1, cores_per_chip)
 
 
-def _unknown(name: str, why: str, instead: str) -> Any:
+def _unknown(name: str, why: str, instead: str) -> TPUNameError:
     names = "'virtual:8', or 'virtual:v3-32', a slice"
     return TPUNameError(
         "TPU name %r" % (name,), why, "%s; of slices %s" % (names, instead) if instead else names

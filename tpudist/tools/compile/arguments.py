@@ -117,7 +117,7 @@ def _distinct(names: list[str]) -> list[str]:
     return written
 
 
-def _value(node: Any) -> Any:
+def _value(node: Any) -> object:
     """Returns the nest that an expression describes.
 
     Raises:
@@ -144,7 +144,7 @@ def _value(node: Any) -> Any:
     return value
 
 
-def _literal(node: Any) -> Any:
+def _literal(node: Any) -> object:
     """Returns the value of a literal, None of anything else."""
     try:
         return ast.literal_eval(node)

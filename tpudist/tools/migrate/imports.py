@@ -211,7 +211,7 @@ def _statement_of(node: Any, alias: ast.alias) -> str:
     return start + alias.name + (" as " + alias.asname if alias.asname else "")
 
 
-def _block(module: Module, node: Any) -> Any:
+def _block(module: Module, node: Any) -> list[ast.stmt]:
     """The block of statements that a statement is in."""
     parent = module.parent(node)
     for field in ("body", "orelse", "finalbody"):

@@ -8,7 +8,7 @@ from typing import Any, Iterable
 from tpudist.tools.migrate.use import Plan
 
 
-def put_first(plan: Plan, lines: Iterable[str]) -> Any:
+def put_first(plan: Plan, lines: Iterable[str]) -> ast.stmt:
     """Puts statements before the first import of the module's own level, or after the docstring.
 
     Returns the node that they stand before: an import, or the first statement.

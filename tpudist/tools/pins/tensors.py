@@ -13,7 +13,7 @@ from tpudist.errors import PinError
 from tpudist.tfcompat import distributed
 
 
-def opened(value: Any, name: str) -> Any:
+def opened(value: Any, name: str) -> object:
     """The value inside a TensorFlow object; `value` itself if it is none.
 
     Of a mirrored value that is the first component, as they are kept equal.
@@ -52,7 +52,7 @@ def replicas(value: Any) -> list[Any] | None:
     return None
 
 
-def _number(value: Any, name: str) -> Any:
+def _number(value: Any, name: str) -> object:
     if not tf.executing_eagerly() or getattr(value, "graph", None) is not None:
         _refuse(value, name)
     return tf.identity(value).numpy()

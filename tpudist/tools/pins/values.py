@@ -32,7 +32,7 @@ LARGE = 1000
 SAMPLES = 32
 
 
-def encode(value: Any, name: str = "value") -> Any:
+def encode(value: Any, name: str = "value") -> object:
     """A value as plain JSON data; see the module. The pin's name is for the error.
 
     Context: eager, or outside of TensorFlow; a graph's tensors have no value.
@@ -59,11 +59,11 @@ def encode(value: Any, name: str = "value") -> Any:
     return _array_like(value, name)
 
 
-def _float(value: float) -> Any:
+def _float(value: float) -> object:
     return value if math.isfinite(value) else {"$float": str(value)}
 
 
-def _bytes(value: bytes) -> Any:
+def _bytes(value: bytes) -> object:
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:
@@ -77,7 +77,7 @@ def _mapping(value: Any, name: str) -> dict[str, Any]:
     return {"$items": sorted(([encode(key, name), item] for key, item in pairs), key=repr)}
 
 
-def _array_like(value: Any, name: str) -> Any:
+def _array_like(value: Any, name: str) -> object:
     if type(value).__module__ == "numpy":
         return _array(value, name)
     if "tensorflow" in sys.modules:
@@ -98,7 +98,7 @@ def _array_like(value: Any, name: str) -> Any:
     )
 
 
-def _array(value: Any, name: str) -> Any:
+def _array(value: Any, name: str) -> object:
     import numpy as np
 
     array = np.asarray(value)
@@ -111,7 +111,7 @@ def _array(value: Any, name: str) -> Any:
     return _numbers(array.tolist() if array.dtype.kind in "biuc" else _floats(np, array))
 
 
-def _floats(np: Any, array: Any) -> Any:
+def _floats(np: Any, array: Any) -> object:
     """Nested lists of Python floats: the shortest decimals that are those floats."""
     if array.dtype == np.float64 or array.dtype.itemsize > 8:
         return array.astype(np.float64).tolist()
@@ -120,7 +120,7 @@ def _floats(np: Any, array: Any) -> Any:
     return [_floats(np, each) for each in array]
 
 
-def _numbers(nested: Any) -> Any:
+def _numbers(nested: Any) -> object:
     if isinstance(nested, list):
         return [_numbers(each) for each in nested]
     return encode(nested)
@@ -166,7 +166,7 @@ def decode(data: Any) -> Any:
     return {key: decode(each) for key, each in data.items()}
 
 
-def structure(value: Any) -> Any:
+def structure(value: Any) -> object:
     """The structure as plain JSON data.
 
     Context: any; tensors of a graph have a structure too.

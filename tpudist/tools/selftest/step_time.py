@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import tpu
 from tpudist.tools.selftest.programs import Compiled, World
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Nest
 
 compiled: Compiled = tf.function
 
@@ -49,11 +52,11 @@ def measured(world: World) -> dict[str, Any]:
     }
 
 
-def _no_scope() -> Any:
+def _no_scope() -> Nest:
     return tf.name_scope("plain")
 
 
-def _at_once(fn: Callable[..., Any], args: Any) -> Any:
+def _at_once(fn: Callable[..., Any], args: Any) -> Nest:
     return fn(*args)
 
 
@@ -74,7 +77,7 @@ def _trainer(scope: Any, run: Any, count: int) -> Callable[[], Any]:
             for _ in range(3)
         ]
 
-    def replica(batch: Any) -> Any:
+    def replica(batch: Any) -> Nest:
         context = tf.distribute.get_replica_context()
         number = tf.cast(context.replica_id_in_sync_group, tf.float32)
         with tf.GradientTape() as tape:
@@ -90,7 +93,7 @@ def _trainer(scope: Any, run: Any, count: int) -> Callable[[], Any]:
         return loss
 
     @compiled
-    def step() -> Any:
+    def step() -> Nest:
         result = run(replica, args=(tf.constant(x),))
         return getattr(result, "values", [result])[0]
 

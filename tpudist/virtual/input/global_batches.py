@@ -20,7 +20,9 @@ from tpudist.tfcompat import distributed, nests, telling_values
 from tpudist.virtual.input import iterators
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended
+    from typing import Iterable
+
+    from tpudist.tfcompat.annotations import Extended, Nest
 
 
 #: Parts of the names of ops and classes of datasets that read files. TensorFlow shards the
@@ -111,7 +113,7 @@ def _reads_files(function: Any) -> bool:
     )
 
 
-def distribute(extended: Extended, dataset: Any) -> Any:
+def distribute(extended: Extended, dataset: Any) -> Iterable[Any]:
     """The distributed dataset of a `dataset` that :func:`fits`.
 
     Args:
@@ -133,13 +135,13 @@ def distribute(extended: Extended, dataset: Any) -> Any:
     return iterators.become(DistributedDataset, distributed_dataset)
 
 
-def _whole(spec: Any) -> Any:
+def _whole(spec: Any) -> Nest:
     """The spec of a global batch; `spec`, a nest, describes per-replica values.
 
     If it does not know the number of a replica's rows, that of all is unknown too.
     """
 
-    def whole(leaf: Any) -> Any:
+    def whole(leaf: Any) -> object:
         parts = leaf._value_specs
         shape = parts[0].shape
         if shape.rank is not None:
@@ -150,7 +152,7 @@ def _whole(spec: Any) -> Any:
     return nests.map_structure(whole, spec)
 
 
-def _takes_global_batches(native: Any) -> Any:
+def _takes_global_batches(native: Any) -> type[Any]:
     """A subclass of a class of iterators over per-replica values, each of one global batch."""
 
     class Iterator(native):
@@ -161,7 +163,7 @@ def _takes_global_batches(native: Any) -> Any:
             (host,) = self._iterators
             return host._iterator.iterator if hasattr(host, "_iterator") else host
 
-        def get_next(self, name: str | None = None) -> Any:
+        def get_next(self, name: str | None = None) -> Nest:
             """The rows of each replica of the next global batch.
 
             Context: cross-replica; eager, ``tf.function`` or graph.
@@ -174,7 +176,7 @@ def _takes_global_batches(native: Any) -> Any:
                 return super().get_next(name)  # TensorFlow raises an error
             return telling_values.of(self._divided(self._global_batches.get_next()))
 
-        def get_next_as_optional(self) -> Any:
+        def get_next_as_optional(self) -> Nest:
             """The same as a ``tf.experimental.Optional``, which is empty at the end."""
             if getattr(self, "_cardinality", None) == cardinality.INFINITE:
                 return tf.experimental.Optional.from_value(self.get_next())
@@ -185,7 +187,7 @@ def _takes_global_batches(native: Any) -> Any:
                 lambda: tf.experimental.Optional.empty(self._element_spec),
             )
 
-        def _divided(self, batch: Any) -> Any:
+        def _divided(self, batch: Any) -> Nest:
             extended = self._strategy.extended
             with tf.device(extended._host):
                 return nests.map_structure(
@@ -197,7 +199,7 @@ def _takes_global_batches(native: Any) -> Any:
     return Iterator
 
 
-def _divide(extended: Extended, shape: Any, leaf: Any) -> Any:
+def _divide(extended: Extended, shape: Any, leaf: Any) -> Nest:
     """The per-replica value of a global batch; `shape` is the static shape of a replica's rows."""
     if not shape.is_fully_defined():
         return _pieces(extended, leaf)
@@ -209,7 +211,7 @@ def _divide(extended: Extended, shape: Any, leaf: Any) -> Any:
     return distributed.per_replica(extended, tf.split(leaf, extended._num_replicas_in_sync))
 
 
-def _pieces(extended: Extended, leaf: Any) -> Any:
+def _pieces(extended: Extended, leaf: Any) -> Nest:
     """Divides the rows of `leaf` as TensorFlow does: the last replicas may get fewer, or none."""
     count, hosts = extended._num_replicas_in_sync, extended.num_hosts
     # Hides the number of rows: a piece's type does not depend on it.
@@ -246,7 +248,7 @@ class DistributedIterator(
         iterators.fill(self, dataset, of_hosts)
 
     @property
-    def _type_spec(self) -> Any:
+    def _type_spec(self) -> object:
         return iterators.become(DistributedIteratorSpec, super()._type_spec)
 
 
@@ -259,7 +261,7 @@ class _DatasetSpec(input_lib.DistributedDatasetSpec):
     def _component_specs(self) -> list[Any]:
         return [tf.data.DatasetSpec(_whole(self._element_spec))]
 
-    def _from_components(self, components: Any) -> Any:
+    def _from_components(self, components: Any) -> object:
         dataset = object.__new__(DistributedDataset)  # the native constructor takes pieces
         names = ("_input_workers", "_element_spec", "_strategy", "_options")
         vars(dataset).update({name: getattr(self, name) for name in names})

@@ -11,10 +11,13 @@ from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
 
 if TYPE_CHECKING:
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import Dataset, Nest, Operation
     from tpudist.virtual.annotations import Fn
 
 
-def take(get_next: Fn, count: int) -> Any:
+def take(get_next: Fn, count: int) -> list[Any]:
     """`count` results of ``get_next()``, taken in turn even in a graph.
 
     Args:
@@ -34,7 +37,7 @@ def take(get_next: Fn, count: int) -> Any:
     return elements
 
 
-def untuned(datasets: Any) -> Any:
+def untuned(datasets: Any) -> Sequence[Dataset]:
     """`datasets`, one per host, without autotuning if there are several.
 
     All hosts are on this machine. Autotuning would give each dataset a thread
@@ -51,7 +54,7 @@ def untuned(datasets: Any) -> Any:
     return [dataset.with_options(options) for dataset in datasets]
 
 
-def iterated_in_a_graph() -> Any:
+def iterated_in_a_graph() -> ContextError:
     """The error of a loop over the elements of a distributed dataset."""
     return ContextError(
         "a distributed dataset was iterated over in a graph",
@@ -75,22 +78,22 @@ class Shares:
         self.count = count
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nest:
         """The spec of one share."""
         return self.iterator.element_spec
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Operation:
         """Op that (re)starts the iterator, in a TF 1 graph."""
         return self.iterator.initializer
 
-    def get_next(self, device: Any = None) -> Any:
+    def get_next(self, device: Any = None) -> list[Any]:
         """The next share of each replica, or one share if a device is given."""
         if device is not None:
             return self.iterator.get_next()
         return take(self.iterator.get_next, self.count)
 
-    def get_next_as_optional(self) -> Any:
+    def get_next_as_optional(self) -> list[Any]:
         """The next share of each replica, as a list of optionals."""
         ask = functools.partial(tf.data.experimental.get_next_as_optional, self.iterator)
         if versions.ITERATORS_GIVE_OPTIONALS:

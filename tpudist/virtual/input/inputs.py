@@ -14,7 +14,7 @@ from tpudist.virtual.input import host_iterators
 from tpudist.virtual.tpu_check import reports
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended
+    from tpudist.tfcompat.annotations import DataIterator, DistributedDataset, Extended, Nest
     from tpudist.virtual.annotations import Fn
 
 
@@ -63,7 +63,7 @@ def set_devices(extended: Extended, devices: Any, host: Any) -> None:
             extended._input_workers = workers(extended)
 
 
-def workers(extended: Extended, options: Any = None) -> Any:
+def workers(extended: Extended, options: Any = None) -> object:
     """Input workers, each with the replicas that it feeds.
 
     Args:
@@ -81,7 +81,7 @@ def workers(extended: Extended, options: Any = None) -> Any:
     return input_lib.InputWorkers([(extended._host, feeds)] * count)
 
 
-def distribute(make: Fn, extended: Extended, dataset: Any, *options: Any) -> Any:
+def distribute(make: Fn, extended: Extended, dataset: Any, *options: Any) -> DistributedDataset:
     """The distributed dataset to use in place of TensorFlow's, ``make(dataset, *options)``."""
     _check_fetched(dataset, *options)
     reports.check_pipeline(extended, dataset)
@@ -90,7 +90,9 @@ def distribute(make: Fn, extended: Extended, dataset: Any, *options: Any) -> Any
     return _distributed(extended, make(dataset, *options))
 
 
-def distribute_from_function(make: Fn, extended: Extended, dataset_fn: Fn, *options: Any) -> Any:
+def distribute_from_function(
+    make: Fn, extended: Extended, dataset_fn: Fn, *options: Any
+) -> DistributedDataset:
     """The distributed dataset to use in place of TensorFlow's, ``make(dataset_fn, *options)``."""
     dataset = make(checked(extended, dataset_fn), *options)
     _check_fetched(dataset, *options)
@@ -101,7 +103,7 @@ def checked(extended: Extended, dataset_fn: Fn) -> Fn:
     """Wraps `dataset_fn`: it reports what the hosts of a slice could not do of its dataset."""
 
     @functools.wraps(dataset_fn)
-    def made(*context: Any) -> Any:
+    def made(*context: Any) -> Nest:
         dataset = dataset_fn(*context)
         reports.check_pipeline(extended, dataset)
         return dataset
@@ -109,7 +111,7 @@ def checked(extended: Extended, dataset_fn: Fn) -> Fn:
     return made
 
 
-def _distributed(extended: Extended, dataset: Any) -> Any:
+def _distributed(extended: Extended, dataset: Any) -> DistributedDataset:
     """The distributed dataset to use instead of TensorFlow's `dataset`."""
     if versions.ITERATORS_ARE_ARGUMENTS:
         return iterators.convert(dataset)
@@ -144,11 +146,11 @@ def _check_fetched(dataset: Any, *options: Any) -> None:
             )
 
 
-def _fetches_ahead(options: Any = None) -> Any:
+def _fetches_ahead(options: Any = None) -> bool:
     return options is None or getattr(options, _FETCHES_AHEAD)
 
 
-def element_spec(extended: Extended, spec: Any) -> Any:
+def element_spec(extended: Extended, spec: Any) -> Nest:
     """The spec of per-replica values; `spec` describes one replica's values."""
     count = extended._num_replicas_in_sync
     if count == 1:
@@ -158,7 +160,7 @@ def element_spec(extended: Extended, spec: Any) -> Any:
     )
 
 
-def make_dataset_iterator(make: Fn, extended: Extended, dataset: Any) -> Any:
+def make_dataset_iterator(make: Fn, extended: Extended, dataset: Any) -> DataIterator:
     """The iterator to use in place of TensorFlow's, ``make(dataset)``."""
     if versions.ITERATORS_ARE_ARGUMENTS:
         options = [None] if versions.HAS_INPUT_OPTIONS else []
@@ -168,7 +170,7 @@ def make_dataset_iterator(make: Fn, extended: Extended, dataset: Any) -> Any:
     return make(dataset)
 
 
-def make_input_fn_iterator(make: Fn, extended: Extended, input_fn: Fn) -> Any:
+def make_input_fn_iterator(make: Fn, extended: Extended, input_fn: Fn) -> DataIterator:
     """The iterator to use in place of TensorFlow's, ``make(input_fn)``."""
     input_fn = checked(extended, input_fn)
     if versions.ITERATORS_ARE_ARGUMENTS:
@@ -193,7 +195,7 @@ def _read_in_turn(host: Any) -> None:
         host._iterator = host_iterators.Shares(iterator, len(host._devices))
 
 
-def _workers_by_label(extended: Extended, devices: Any) -> Any:
+def _workers_by_label(extended: Extended, devices: Any) -> object:
     per_host = extended.num_replicas_per_host
     pairs = [(extended._host, devices[i : i + per_host]) for i in range(0, len(devices), per_host)]
     input_workers = input_lib.InputWorkers(extended._device_map, pairs)
@@ -211,7 +213,7 @@ if versions.DEVICE_MAP:
         def is_device_in_replica(self, device: Any, replica_id: int) -> bool:
             return True
 
-        def select_for_device(self, values: Any, device: Any) -> Any:
+        def select_for_device(self, values: Any, device: Any) -> Nest:
             return values[values_by_device.position(self._devices, device)]
 
 
@@ -220,7 +222,7 @@ if _LACKS_SPEC:
     class _DatasetsFromFunction(input_lib.DistributedDatasetsFromFunction):
         """TensorFlow's class, with iterators that have an ``element_spec``."""
 
-        def __iter__(self) -> Any:
+        def __iter__(self) -> DataIterator:
             iterator = super().__iter__()
             spec = iterator._iterators[0]._dataset.element_spec
             if len(iterator._iterators) > 1:

@@ -31,6 +31,9 @@ from tpudist.tfcompat import functions, nests, telling_values, versions
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
+    from typing import Iterable, Iterator, Sequence
+
+    from tpudist.tfcompat.annotations import DataIterator, Nest
     from tpudist.virtual.annotations import Fn
 
 
@@ -69,7 +72,7 @@ def _look_for_partial_batches(iterator: Any) -> None:
     )
 
 
-def _hosts(workers: Any, iterators: Any) -> Any:
+def _hosts(workers: Any, iterators: Any) -> Sequence[DataIterator]:
     """TensorFlow's iterators of hosts, with the replicas of each sharing one of `iterators`."""
     hosts = []
     for i, iterator in enumerate(iterators):
@@ -85,7 +88,7 @@ def _hosts(workers: Any, iterators: Any) -> Any:
     return hosts
 
 
-def spec_of(native: Any, value_class: Any) -> Any:
+def spec_of(native: Any, value_class: Any) -> type[Any]:
     """A subclass of a type spec, for values of another class.
 
     Args:
@@ -99,16 +102,16 @@ def spec_of(native: Any, value_class: Any) -> Any:
         __slots__ = ()
 
         @property
-        def value_type(self) -> Any:
+        def value_type(self) -> type[Any]:
             return value_class()
 
-        def _from_components(self, components: Any) -> Any:
+        def _from_components(self, components: Any) -> DataIterator:
             return become(value_class(), super()._from_components(components))
 
-        def most_specific_compatible_type(self, other: Any) -> Any:
+        def most_specific_compatible_type(self, other: Any) -> object:
             return become(type(self), super().most_specific_compatible_type(other))
 
-        def _with_tensor_ranks_only(self) -> Any:
+        def _with_tensor_ranks_only(self) -> object:
             return become(type(self), super()._with_tensor_ranks_only())
 
     return Spec
@@ -122,14 +125,14 @@ class DistributedIteratorSpec(
     __slots__ = ()
 
     @property
-    def _component_specs(self) -> Any:
+    def _component_specs(self) -> list[Any]:
         spec = of_one_replica(self._element_spec)
         return [iterator_ops.IteratorSpec(spec)] * self._input_workers.num_workers
 
     def _to_components(self, value: Any) -> list[Any]:
         return [host._iterator.iterator for host in value._iterators]
 
-    def _from_components(self, components: Any) -> Any:
+    def _from_components(self, components: Any) -> DataIterator:
         return super()._from_components(_hosts(self._input_workers, components))
 
 
@@ -144,7 +147,7 @@ class DistributedIterator(input_lib.DistributedIterator):
     def __init__(self, dataset: Any, iterators: Any) -> None:
         fill(self, dataset, _hosts(dataset._input_workers, iterators))
 
-    def get_next(self, name: str | None = None) -> Any:
+    def get_next(self, name: str | None = None) -> Nest:
         """The next share of each replica.
 
         Context: cross-replica; eager or ``tf.function``.
@@ -156,18 +159,20 @@ class DistributedIterator(input_lib.DistributedIterator):
         return telling_values.of(super().get_next(name))
 
     @property
-    def _type_spec(self) -> Any:
+    def _type_spec(self) -> object:
         return become(DistributedIteratorSpec, super()._type_spec)
 
 
-def of_one_replica(spec: Any) -> Any:
+def of_one_replica(spec: Any) -> Nest:
     """The nest of specs of one replica's values; `spec` is that of per-replica values."""
     return nests.map_structure(
         lambda leaf: leaf._value_specs[0] if isinstance(leaf, values.PerReplicaSpec) else leaf, spec
     )
 
 
-def dataset_class(native: Any, native_spec: Any, of_hosts: Any, ours: Any, in_sessions: Fn) -> Any:
+def dataset_class(
+    native: Any, native_spec: Any, of_hosts: Any, ours: Any, in_sessions: Fn
+) -> type[Any]:
     """A subclass of a class of distributed datasets, with iterators of ours.
 
     Args:
@@ -182,11 +187,11 @@ def dataset_class(native: Any, native_spec: Any, of_hosts: Any, ours: Any, in_se
         """A distributed dataset with iterators of ours."""
 
         @property
-        def of_hosts(self) -> Any:
+        def of_hosts(self) -> Sequence[tf.data.Dataset]:
             """The datasets of the hosts."""
             return host_iterators.untuned(getattr(self, of_hosts))
 
-        def __iter__(self) -> Any:
+        def __iter__(self) -> DataIterator:
             """Iterates over per-replica values.
 
             Context: eager or ``tf.function``.
@@ -199,20 +204,20 @@ def dataset_class(native: Any, native_spec: Any, of_hosts: Any, ours: Any, in_se
             with tf.device(self._input_workers.worker_devices[0]):
                 return ours(self, list(map(iter, self.of_hosts)))
 
-        def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+        def make_initializable_iterator(self, shared_name: str | None = None) -> DataIterator:
             """An iterator that a Session initialises; `shared_name` is unused."""
             return in_sessions(self)
 
         _make_initializable_iterator = make_initializable_iterator
 
-        def make_one_shot_iterator(self) -> Any:
+        def make_one_shot_iterator(self) -> Iterator[Any]:
             """The same as ``iter()``, for code of TensorFlow 1."""
             return iter(self)
 
         _make_one_shot_iterator = make_one_shot_iterator
 
         @property
-        def _type_spec(self) -> Any:
+        def _type_spec(self) -> object:
             return become(spec, super()._type_spec)  # until 2.4 there is none
 
     Dataset.__name__ = native.__name__
@@ -220,7 +225,7 @@ def dataset_class(native: Any, native_spec: Any, of_hosts: Any, ours: Any, in_se
     return Dataset
 
 
-def _one_iterator_per_host(native: Any, native_spec: Any, of_hosts: Any) -> Any:
+def _one_iterator_per_host(native: Any, native_spec: Any, of_hosts: Any) -> type[Any]:
     return dataset_class(
         native, native_spec, of_hosts, DistributedIterator, lambda dataset: SessionIterator(dataset)
     )
@@ -230,7 +235,7 @@ class _DatasetsFromFunction(input_lib.DistributedDatasetsFromFunction):
     """TensorFlow's class of 2.2, whose function makes datasets for each iterator."""
 
     @property
-    def _datasets(self) -> Any:
+    def _datasets(self) -> Sequence[tf.data.Dataset]:
         datasets = []
         for device, context in zip(self._input_workers.worker_devices, self._input_contexts):
             with tf.device(device):
@@ -289,13 +294,13 @@ class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
         return []
 
 
-def convert(dataset: Any) -> Any:
+def convert(dataset: Any) -> Iterable[Any]:
     """TensorFlow's distributed `dataset` as one of our classes."""
     of_batches = isinstance(dataset, input_lib.DistributedDataset)
     return become(DistributedDataset if of_batches else DistributedDatasetsFromFunction, dataset)
 
 
-def from_input_fn(make: Fn, input_fn: Fn) -> Any:
+def from_input_fn(make: Fn, input_fn: Fn) -> DataIterator:
     """The iterator of ``make(input_fn)``, changed to one iterator per host.
 
     Args:
@@ -303,15 +308,15 @@ def from_input_fn(make: Fn, input_fn: Fn) -> Any:
       input_fn: ``input_fn(InputContext)`` returns a dataset, or a function
         that returns the next share.
     """
-    sources = []  # of each host what `input_fn` returned: a dataset or a function
+    sources: list[Any] = []  # of each host what `input_fn` returned: a dataset or a function
 
-    def without_datasets(context: Any) -> Any:
+    def without_datasets(context: Any) -> type[Any]:
         sources.append(input_fn(context))
         return tuple if _is_dataset(sources[-1]) else sources[-1]
 
     iterator = make(without_datasets)
     if all(map(_is_dataset, sources)):
-        sources = host_iterators.untuned(sources)
+        sources[:] = host_iterators.untuned(sources)
     iterator._iterators = [
         _SessionHost(source, host._worker, host._devices) if _is_dataset(source) else host
         for source, host in zip(sources, iterator._iterators)

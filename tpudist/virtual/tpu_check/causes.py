@@ -185,7 +185,7 @@ class _Finder:
         other = "complex64" if dtype.startswith("complex") else "float32 or int32"
         return "a TPU has no %s" % dtype, "a dtype that it has, such as %s" % other
 
-    def _unknown_source(self, tensor: Tensor) -> Any:
+    def _unknown_source(self, tensor: Tensor) -> Operation | None:
         """Returns the op of a value that a tensor depends on and XLA does not know, else None.
 
         What a function takes from its caller, and what it returns, is not looked for.
@@ -210,7 +210,7 @@ class _Finder:
                 pending += op.inputs
         return None
 
-    def _stands_for(self, placeholder: Tensor) -> Any:
+    def _stands_for(self, placeholder: Tensor) -> list[Tensor]:
         """Returns the tensors outside that a placeholder stands for, [] if it is an input."""
         if id(placeholder) in self._sources:
             outer = self._sources[id(placeholder)]

@@ -18,6 +18,9 @@ from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.variables import splits, stored_once
 
 if TYPE_CHECKING:
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import Nest, Tensor
     from tpudist.virtual.annotations import Fn
 
 
@@ -33,14 +36,14 @@ def of(value: Any) -> tuple[Any, ...]:
     return tuple(of_replica(value, i) for i in range(len(copies)))
 
 
-def of_nest(structure: Any, copies: Any) -> Any:
+def of_nest(structure: Any, copies: Any) -> Sequence[Any]:
     """Replaces `copies`, TensorFlow's for `structure`, by those of :func:`of` where needed."""
     if distributed.is_distributed(structure):
         return of(structure) if stored_once.may_split(structure) else copies
     if not any(map(stored_once.may_split, nests.flatten(structure))):
         return copies
 
-    def own(leaf: Any, i: int) -> Any:
+    def own(leaf: Any, i: int) -> Nest:
         return of(leaf)[i] if distributed.is_distributed(leaf) else leaf
 
     return tuple(
@@ -48,12 +51,12 @@ def of_nest(structure: Any, copies: Any) -> Any:
     )
 
 
-def of_replica(variable: Any, index: int) -> Any:
+def of_replica(variable: Any, index: int) -> Nest:
     """The copy of replica `index`, of a variable that is stored once."""
     made = variable._copies.get(index)
     if made is None:
         stored = distributed.components(variable)[0]
-        cls = _class_for(type(stored))  # type: ignore[arg-type]
+        cls: Any = _class_for(type(stored))  # type: ignore[arg-type]
         made = variable._copies[index] = cls.__new__(cls)
         object.__setattr__(made, "__dict__", stored.__dict__)
         object.__setattr__(made, "_copy", (variable, index))
@@ -61,7 +64,7 @@ def of_replica(variable: Any, index: int) -> Any:
 
 
 @functools.lru_cache(maxsize=None)
-def _class_for(base: type) -> Any:
+def _class_for(base: type) -> type[Any]:
     """The class of copies of a stored variable, whose class is `base`; they share its state."""
     names = [name for name in distributed.ASSIGNMENTS if hasattr(base, name)]
     members: dict[str, Any] = {name: _assigning(base, name) for name in names}
@@ -77,14 +80,14 @@ class _Copy:
     _copy: tuple[Any, int]
 
     @property
-    def _handle(self) -> Any:
+    def _handle(self) -> Tensor:
         """The resource; a graph that reads it relies on the variable's being stored once."""
         variable, index = self._copy
         if index and not tf.executing_eagerly():
             stored_once.assume_equal(variable)
         return self.__dict__["_handle"]
 
-    def _lazy_read(self, op: Any) -> Any:
+    def _lazy_read(self, op: Any) -> Nest:
         inherited: Any = super()
         if stored_once.is_stored_once(self._copy[0]):
             raise _refusal(
@@ -97,7 +100,7 @@ class _Copy:
 
 
 def _assigning(base: Any, name: str) -> Fn:
-    def assign(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def assign(self: Any, *args: Any, **kwargs: Any) -> Nest:
         why = _split_for(self)
         if why is None:
             return getattr(base, name)(self, *args, **kwargs)

@@ -6,13 +6,16 @@ of a variable by the core that it runs on, so that it does not matter whose stra
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, values_by_device, versions
 from tpudist.virtual.variables import shared_state
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Nest, Strategy
 
 
 class SharedOnSlice:
@@ -26,7 +29,7 @@ class SharedOnSlice:
     _own_strategy = shared_state.Shared(lambda: None)
 
     @property
-    def _distribute_strategy(self) -> Any:
+    def _distribute_strategy(self) -> Strategy:
         other = strategy_here(self)
         return self._own_strategy if other is None else other
 
@@ -34,7 +37,7 @@ class SharedOnSlice:
     def _distribute_strategy(self, strategy: Any) -> None:
         self._own_strategy = strategy
 
-    def _copy_here(self) -> Any:
+    def _copy_here(self) -> Nest:
         """The copy of the replica that is current; None if TensorFlow finds it itself."""
         other = strategy_here(self)
         context: Any = tf.distribute.get_replica_context()
@@ -45,7 +48,7 @@ class SharedOnSlice:
 
     if versions.BY_DEVICE:
 
-        def get(self, device: str | None = None) -> Any:
+        def get(self, device: str | None = None) -> Nest:
             """The copy of a device, or of the replica that is current."""
             inherited: Any = super()
             copy = self._copy_here() if device is None else None
@@ -53,7 +56,7 @@ class SharedOnSlice:
 
     else:
 
-        def get(self, device: str | None = None) -> Any:
+        def get(self, device: str | None = None) -> Nest:
             """The copy of a device, or the one that is current (a method until 2.1)."""
             if device is None:
                 return self._get()
@@ -61,23 +64,23 @@ class SharedOnSlice:
             position = values_by_device.position(self._own_strategy.extended.worker_devices, device)
             return variable.values[position]
 
-        def _get(self) -> Any:
+        def _get(self) -> Nest:
             inherited: Any = super()
             copy = self._copy_here()
             return inherited._get() if copy is None else copy
 
-        def _get_replica(self, replica_id: int) -> Any:
+        def _get_replica(self, replica_id: int) -> Nest:
             inherited: Any = super()
             copy = self._copy_here()
             return inherited._get_replica(replica_id) if copy is None else copy
 
-    def _get_closest(self) -> Any:
+    def _get_closest(self) -> Nest:
         inherited: Any = super()
         copy = self._copy_here()
         return inherited._get_closest() if copy is None else copy
 
 
-def strategy_here(variable: Any) -> Any:
+def strategy_here(variable: Any) -> Strategy | None:
     """The strategy whose replica function is current, if it is another on the variable's slice.
 
     Args:

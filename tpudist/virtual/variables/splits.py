@@ -19,7 +19,7 @@ from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Variable
+    from tpudist.tfcompat.annotations import Nest, Tensor, Variable
     from tpudist.virtual.annotations import Fn
 
 
@@ -64,7 +64,8 @@ def split(variable: Variable) -> None:
     for copy in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
         copy._distributed_container = container
-        copy.handle._distributed_container = container
+        handle: Any = copy.handle
+        handle._distributed_container = container
     if traced:
         extended.replicas.use_own_handles(
             traced, [copy.handle for copy in distributed.components(variable)]
@@ -132,11 +133,11 @@ def update_once(
     return True, variable._primary._lazy_read(op)
 
 
-def _as_tensor(leaf: Any) -> Any:
+def _as_tensor(leaf: Any) -> Nest:
     return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
 
 
-def _copies_of(variable: Variable, count: int) -> Any:
+def _copies_of(variable: Variable, count: int) -> list[Variable]:
     """Variables for the replicas but the first, with the current value of `variable`."""
     with tf.init_scope():
         if tf.executing_eagerly():
@@ -151,7 +152,7 @@ def _copies_of(variable: Variable, count: int) -> Any:
     return copies
 
 
-def _eager_copies(variable: Variable, count: int, value: Any) -> Any:
+def _eager_copies(variable: Variable, count: int, value: Any) -> list[Variable]:
     """Makes copies under one name: TensorFlow keeps a kernel for each name of a handle."""
     name = variable.name.split(":")[0] + "/"
     copies = [_copy(variable, value, name) for _ in range(1, count)]
@@ -160,11 +161,11 @@ def _eager_copies(variable: Variable, count: int, value: Any) -> Any:
     return copies
 
 
-def _copy(variable: Variable, value: Any, name: str) -> Any:
+def _copy(variable: Variable, value: Any, name: str) -> Variable:
     return distributed.ResourceVariable(value, trainable=variable.trainable, name=name)
 
 
-def copy_makers() -> Any:
+def copy_makers() -> IdentityMap[Any, Any]:
     """{variable: makes its copies} of the variables that the current function created.
 
     Such a variable has no value to copy: TensorFlow initialises it when the
@@ -231,7 +232,7 @@ def _written_inputs(op: Any) -> set[int]:
     return numbers
 
 
-def _source(tensor: Any) -> Any:
+def _source(tensor: Any) -> Tensor:
     """The handle that `tensor` is, seen through ops that pass it on."""
     while tensor.op.type in _FORWARDING:
         tensor = tensor.op.inputs[0]

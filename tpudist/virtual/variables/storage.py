@@ -27,14 +27,16 @@ from tpudist.virtual.variables import (
 )
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Tensor, Variable
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import Extended, Nest, Tensor, Value, Variable
     from tpudist.virtual.annotations import Fn, Kwargs
 
 
 NONE = tf.VariableAggregation.NONE
 
 
-def per_replica_variable(handle: Tensor) -> Any:
+def per_replica_variable(handle: Tensor) -> Value | None:
     """The variable with a copy per replica whose first copy has `handle`; None if there is none.
 
     Args:
@@ -47,7 +49,7 @@ def per_replica_variable(handle: Tensor) -> Any:
     return variable if len(copies) > 1 and handle is copies[0].handle else None
 
 
-def positions(variable: Variable, extended: Extended) -> Any:
+def positions(variable: Variable, extended: Extended) -> Sequence[int]:
     """For each replica of `extended` the position of its copy of a `variable` with several."""
     creator = getattr(variable, "_own_strategy", None)  # The replica ids have none.
     if creator is not None and extended is not creator.extended:
@@ -66,7 +68,7 @@ if versions.BY_DEVICE:
         _op_across = shared_state.Shared(lambda: None)
 
         @property
-        def op(self) -> Any:
+        def op(self) -> Nest:
             """The op of the copy; in cross-replica context one op for all, made once."""
             inherited: Any = super()
             if tf.distribute.get_replica_context() is not None:
@@ -75,7 +77,7 @@ if versions.BY_DEVICE:
                 self._op_across = inherited.op
             return self._op_across
 
-        def get(self, device: str | None = None) -> Any:
+        def get(self, device: str | None = None) -> Nest:
             """The copy of a device, or the one that is current."""
             inherited: Any = super()
             extended = self._own_strategy.extended
@@ -105,14 +107,14 @@ else:
         values = property(assignable_copies.of)
 
         @property
-        def handle(self) -> Any:
+        def handle(self) -> Tensor:
             """The resource of the current replica's copy."""
             if self._updates_copies():
                 splits.split(self)
             self._record_read()
             return super().handle
 
-        def _get(self) -> Any:
+        def _get(self) -> Nest:
             self._record_read()
             return super()._get()
 
@@ -120,20 +122,20 @@ else:
             if not versions.TRACE_ONCE and not tf.executing_eagerly():  # they call no _get_replica
                 stored_once.assume_equal(self)
 
-        def _get_replica(self, replica_id: int) -> Any:
+        def _get_replica(self, replica_id: int) -> Nest:
             if self._updates_copies() and not self._assumed_equal:
                 splits.split(self)
             elif replica_id and not tf.executing_eagerly():
                 stored_once.assume_equal(self)
             return super()._get_replica(replica_id)
 
-        def _mirrored_update(self, fn: Fn, *values: Any, **kwargs: Any) -> Any:  # what 2.2 calls
+        def _mirrored_update(self, fn: Fn, *values: Any, **kwargs: Any) -> Nest:  # what 2.2 calls
             if self.aggregation != NONE:
                 other_strategies.refuse_aggregated(self)
             values = tuple(reductions.of_tensors(value, self.dtype) for value in values)
             return super()._mirrored_update(fn, *values, **kwargs)
 
-        def _update(self, update_fn: Fn, value: Any, **kwargs: Any) -> Any:
+        def _update(self, update_fn: Fn, value: Any, **kwargs: Any) -> Nest:
             if self.aggregation != NONE:
                 other_strategies.refuse_aggregated(self)
             if self._updates_copies():
@@ -149,7 +151,7 @@ else:
             extended = self._own_strategy.extended
             return extended.updates_copies and stored_once.is_stored_once(self)
 
-        def _update_replica(self, update_fn: Fn, value: Any, **kwargs: Any) -> Any:
+        def _update_replica(self, update_fn: Fn, value: Any, **kwargs: Any) -> Nest:
             if (
                 self.aggregation == NONE
                 and stored_once.is_stored_once(self)
@@ -162,7 +164,7 @@ else:
                 splits.split(self)
             return super()._update_replica(update_fn, value, **kwargs)
 
-        def _get_closest(self) -> Any:
+        def _get_closest(self) -> Nest:
             """The copy that is being updated: all are on the current device."""
             inherited: Any = super()
             if not distributed.is_updating():
@@ -175,7 +177,7 @@ else:
 class SyncOnRead(other_strategies.SharedOnSlice, distributed.SyncOnReadVariable):
     """A sync-on-read variable as the installed TensorFlow has it: one value per core."""
 
-    def assign_add(self, *args: Any, **kwargs: Any) -> Any:
+    def assign_add(self, *args: Any, **kwargs: Any) -> Nest:
         """Adds to the replica's value; in a step of Estimator a tensor, as on a TPU.
 
         Estimator asks of which graph the update of a metric is.
@@ -194,7 +196,7 @@ class SetAnywhere(SyncOnRead):
     outside of the scope.
     """
 
-    def assign(self, *args: Any, **kwargs: Any) -> Any:
+    def assign(self, *args: Any, **kwargs: Any) -> Nest:
         """Gives the variable a value; all copies of it outside of a replica function."""
         strategy = self._distribute_strategy
         context = tf.distribute.get_replica_context()
@@ -203,7 +205,7 @@ class SetAnywhere(SyncOnRead):
         with distributed.cross_replica(strategy):
             return super().assign(*args, **kwargs)
 
-    def assign_add(self, *args: Any, **kwargs: Any) -> Any:
+    def assign_add(self, *args: Any, **kwargs: Any) -> Nest:
         """Adds to what is read: in cross-replica context to one copy of a sum, else to all."""
         if tf.distribute.get_replica_context() is not None:
             return super().assign_add(*args, **kwargs)
@@ -217,7 +219,7 @@ class SetAnywhere(SyncOnRead):
 _SYNC_ON_READ = SyncOnRead if versions.SYNC_ON_READ_ADDS_ACROSS else SetAnywhere
 
 
-def replica_id(extended: Extended) -> Any:
+def replica_id(extended: Extended) -> Tensor | None:
     """The replica's id, read from a variable that holds it.
 
     A tf.function in the replica function may outlive the trace it is first
@@ -243,7 +245,7 @@ def replica_id(extended: Extended) -> Any:
     return distributed.components(extended.replica_ids)[0].read_value()
 
 
-def create(extended: Extended, next_creator: Fn, kwargs: dict[str, Any]) -> Any:
+def create(extended: Extended, next_creator: Fn, kwargs: dict[str, Any]) -> Value:
     """Creates one distributed variable; see ``tf.distribute``'s scope.
 
     Args:
@@ -266,7 +268,7 @@ def create(extended: Extended, next_creator: Fn, kwargs: dict[str, Any]) -> Any:
         # the distributed variable only if `trainable` was given, so give it.
         kwargs["trainable"] = kwargs.get("synchronization") != (tf.VariableSynchronization.ON_READ)
 
-    def per_replica(**kwargs: Any) -> Any:
+    def per_replica(**kwargs: Any) -> list[Any]:
         with extended.place(), _eager_place(extended):
             first = next_creator(**kwargs)
             make = functools.partial(_sibling, first, next_creator, kwargs)
@@ -318,8 +320,8 @@ def _starts_split(kwargs: Kwargs, colocate_with: Any, aggregation: Any) -> bool:
     )
 
 
-def _sibling(first: Any, next_creator: Fn, kwargs: Kwargs, replica_id: int) -> Any:
-    def initial_value() -> Any:
+def _sibling(first: Any, next_creator: Fn, kwargs: Kwargs, replica_id: int) -> Variable:
+    def initial_value() -> Tensor:
         if tf.executing_eagerly() or functions.in_function():
             return tf.identity(first.value())
         return tf.identity(first.initial_value)

@@ -18,7 +18,7 @@ from tpudist.tfcompat import distributed, functions, graphs, versions
 from tpudist.virtual.variables import shared_state
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Tensor, Variable
+    from tpudist.tfcompat.annotations import Operation, Tensor, Variable
 
 _SaveableObject: Any = saver.BaseSaverBuilder.SaveableObject
 
@@ -62,7 +62,7 @@ def register(variable: Variable) -> None:
         handle._tpudist_creation_frames = tuple(reversed(graphs.stack()))
 
 
-def creation_frames(handle: Tensor) -> Any:
+def creation_frames(handle: Tensor) -> tuple[tuple[str, int], ...]:
     """((file, line), ...) of the calls that created an eager variable, the innermost first.
 
     Args:
@@ -87,13 +87,13 @@ class Splittable:
     _copies = shared_state.Shared(weakref.WeakValueDictionary)
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Operation:
         """The op that gives every copy its first value."""
         inherited: Any = super()
         self._initializer_requested = True
         return inherited.initializer
 
-    def is_initialized(self, name: str | None = None) -> Any:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether every copy has a value, a bool tensor."""
         inherited: Any = super()
         first = _only_copy(self)
@@ -101,7 +101,7 @@ class Splittable:
 
     def _dense_var_to_tensor(
         self, dtype: Any = None, name: Any = None, as_ref: bool = False
-    ) -> Any:
+    ) -> Tensor:
         """Its value; for a Saver of ``{name: variable}`` a direct read of the stored variable.
 
         A Saver finds the variable behind the read, so no op may stand between. It passes
@@ -148,7 +148,7 @@ class _Saveable(_SaveableObject):
             value = graphs.read(self._stored.handle, self._stored.dtype)
         super().__init__(self._stored, [saver.BaseSaverBuilder.SaveSpec(value, "", name)], name)
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation | None:
         """The op that assigns what was restored; see the base class."""
         (value,) = restored_tensors
         if restored_shapes is not None:
@@ -156,11 +156,11 @@ class _Saveable(_SaveableObject):
         return self._stored.assign(value, read_value=False)
 
 
-def _saveable_once(variable: Any, make: Any, name: str | None = None) -> Any:
+def _saveable_once(variable: Any, make: Any, name: str | None = None) -> object:
     """TensorFlow's saveable of `variable`; it restores each stored variable once."""
     saveable = make() if name is None else make(name=name)
 
-    def restore(restored_tensors: Any, restored_shapes: Any = None) -> Any:
+    def restore(restored_tensors: Any, restored_shapes: Any = None) -> Operation | None:
         stored = {id(copy): copy for copy in distributed.components(variable)}
         (value,) = restored_tensors
         return tf.group(*[copy.assign(value, read_value=False) for copy in stored.values()])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tools.compile.arguments import Spec
 from tpudist.tools.compile.pages import units
 from tpudist.tools.compile.report import Report
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Nest
 
 #: The rows of a tile of a TPU's memory; from one tile on, whole tiles are tried.
 _TILE = 8
@@ -40,7 +43,7 @@ def batch_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     )
 
 
-def with_batch(value: Any, old: int, new: int) -> Any:
+def with_batch(value: Any, old: int, new: int) -> Nest:
     """Returns a nest of arguments with another batch, where a first dimension is the old one."""
     if isinstance(value, Spec):
         batched = value.shape[:1] == (old,)

@@ -323,7 +323,9 @@ class Executable:
         return code.raw
 
 
-def _program(code: int, size: int, code_format: int, format_size: int) -> Any:
+def _program(
+    code: int, size: int, code_format: int, format_size: int
+) -> ctypes.Array[ctypes.c_uint64]:
     """Returns a PJRT_Program struct."""
     return (ctypes.c_uint64 * 6)(6 * WORD, 0, code, size, code_format, format_size)
 

@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Any, Iterable, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Message
 
 #: Types of messages in annotations; the classes are made at run time.
 HloModule = Any
@@ -100,7 +103,7 @@ _MESSAGE_TYPE, _OPTIONAL, _REPEATED = 11, 1, 3
 REPLICATED, MAXIMAL, TUPLE, OTHER = range(4)
 
 
-def _file_descriptor() -> Any:
+def _file_descriptor() -> Message:
     """Returns the table as a FileDescriptorProto."""
     file = descriptor_pb2.FileDescriptorProto(
         name="tpudist/tools/compile/hlo.proto", package=_PACKAGE, syntax="proto3"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from typing import Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
@@ -23,10 +23,15 @@ from tpudist.errors import ArgumentError, CollectiveError
 from tpudist.tfcompat import distributed
 from tpudist.virtual.extended import VirtualExtended
 
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import Nest, Tensor
+
 _SUM_NAME = "AllReduce"
 
 
-def replica_id() -> tf.Tensor:
+def replica_id() -> Tensor:
     """Returns the replica's id, an int32 scalar that only the TPU knows."""
     return gen_xla_ops.xla_replica_id()
 
@@ -38,7 +43,7 @@ class Sums:
         self._count = count
         self._keys = itertools.count(1)
 
-    def reduce(self, reduce_op: Any, value: Any) -> tf.Tensor:
+    def reduce(self, reduce_op: Any, value: Any) -> Tensor:
         """Sums or averages a value of this replica over all replicas.
 
         An ``IndexedSlices`` becomes dense first, as in TensorFlow's TPU strategy.
@@ -55,7 +60,7 @@ class Sums:
             return distributed.divide(self._sum(value), self._count)
         return self._sum(value * tf.cast(1.0 / self._count, value.dtype))
 
-    def reduce_along(self, reduce_op: Any, value: tf.Tensor, axis: Any) -> tf.Tensor:
+    def reduce_along(self, reduce_op: Any, value: tf.Tensor, axis: Any) -> Tensor:
         """Sums or averages a value over all replicas and along an axis, or several.
 
         MEAN divides by the number of examples.
@@ -67,7 +72,7 @@ class Sums:
         count = tf.reduce_prod(tf.gather(tf.shape(value), axes))
         return total / tf.cast(self._sum(count), total.dtype)
 
-    def gather(self, value: tf.Tensor, axis: int) -> tf.Tensor:
+    def gather(self, value: tf.Tensor, axis: int) -> Tensor:
         """Concatenates the replicas' values, of known shapes, along an axis."""
         if self._count == 1:
             return value
@@ -85,7 +90,7 @@ class Sums:
         )
         return tf.concat(tf.unstack(stacked), axis)
 
-    def _sum(self, value: tf.Tensor) -> tf.Tensor:
+    def _sum(self, value: tf.Tensor) -> Tensor:
         if not (value.dtype.is_floating or value.dtype.is_integer or value.dtype.is_complex):
             raise CollectiveError(
                 "the collective on %r got the dtype %s" % (value.op.name, value.dtype.name),
@@ -97,7 +102,7 @@ class Sums:
         with tf.name_scope(_SUM_NAME):
             return self._sum_op(value)
 
-    def _sum_op(self, value: tf.Tensor) -> tf.Tensor:
+    def _sum_op(self, value: tf.Tensor) -> Tensor:
         return tf.raw_ops.CollectiveReduceV2(
             input=value,
             group_size=self._count,
@@ -139,13 +144,13 @@ class SymbolicExtended(VirtualExtended):
     splits_variables = False
     annotates_with_ops = True
 
-    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Nest:
         with SymbolicReplica(self):
             return fn(*args, **(kwargs or {}))
 
     def _reduce_to(
         self, reduce_op: Any, value: Any, destinations: Any, *unused: Any, **unused_hints: Any
-    ) -> Any:
+    ) -> Nest:
         if distributed.is_mirrored(value) and (reduce_op == tf.distribute.ReduceOp.MEAN):
             return distributed.components(value)[0]
         if distributed.is_distributed(value):
@@ -154,32 +159,34 @@ class SymbolicExtended(VirtualExtended):
             return distributed.reduce_plain(self, reduce_op, value, destinations)
         return self.sums.reduce(reduce_op, value)
 
-    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> tf.Tensor:
+    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Tensor:
         """Reduces a value over replicas and along an axis; see `Strategy`."""
         return self.sums.reduce_along(
             reduce_op, tf.convert_to_tensor(distributed.components(value)[0]), axis
         )
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
         return tensor
 
     def _gather_to_implementation(
         self, value: Any, destinations: Any, axis: int, *unused: Any
-    ) -> tf.Tensor:
+    ) -> Tensor:
         return self.sums.gather(tf.convert_to_tensor(distributed.components(value)[0]), axis)
 
-    def _update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
+    def _update(
+        self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
+    ) -> Nest:
         component = distributed.components(var)[0]
         return self._update_once((component,), fn, args, kwargs, group)
 
     def _update_non_slot(
         self, colocate_with: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
-    ) -> Any:
+    ) -> Nest:
         return self._update_once((), fn, args, kwargs, group)
 
     def _update_once(
         self, first: tuple[Any, ...], fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
-    ) -> Any:
+    ) -> Nest:
         """Calls an update function with the first arguments and the components of the others."""
         with distributed.update_context(self, 0), tf.name_scope("update_0"):
             result = fn(
@@ -200,15 +207,15 @@ class SymbolicReplica(distributed.ReplicaContext):
         super().__init__(extended._container_strategy(), 0)
 
     @property
-    def replica_id_in_sync_group(self) -> tf.Tensor:
+    def replica_id_in_sync_group(self) -> Tensor:
         """The replica's id, an int32 scalar that only the TPU knows."""
         return replica_id()
 
     @property
-    def devices(self) -> Any:
+    def devices(self) -> Sequence[str]:
         """The device of replica 0, by which old variables find a component."""
         return self.strategy.extended.worker_devices[:1]
 
-    def _merge_call(self, merge_fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def _merge_call(self, merge_fn: Callable[..., Any], args: Any, kwargs: Any) -> Nest:
         with distributed.cross_replica(self.strategy):
             return merge_fn(self.strategy, *args, **kwargs)

@@ -7,7 +7,7 @@ not matter.
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -20,6 +20,9 @@ from tpudist.tools.compile.lowering import graph_ops, refusals
 from tpudist.tools.compile.lowering.tracing import Input, Step
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import all_ops
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Operation, Variable
 
 
 def require() -> None:
@@ -115,7 +118,7 @@ def _locations(graph: tf.Graph, module: HloModule) -> dict[str, str]:
     return {name: line for name, line in lines.items() if line}
 
 
-def _op(name: str, known: Mapping[str, tf.Operation]) -> tf.Operation | None:
+def _op(name: str, known: Mapping[str, tf.Operation]) -> Operation | None:
     """Returns the op that an HLO op name ends with, None if there is none.
 
     In the body of a loop the name ends with the op's own name, without the loop's.
@@ -162,7 +165,7 @@ def _variable_handle(captured: Input) -> _Handle:
     return _Handle(variable.handle, parameter, variable)
 
 
-def stand_in_variable(shape: tf.TensorShape, dtype: tf.DType) -> tf.Variable:
+def stand_in_variable(shape: tf.TensorShape, dtype: tf.DType) -> Variable:
     """Creates a stand-in: uninitialized memory if it is floating-point, else zeros.
 
     Context: eager.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -16,6 +16,9 @@ from tpudist.tools.compile.lowering import refusals, symbolic_replicas
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import all_ops, function_graphs
 from tpudist.virtual.variables import stored_once
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Nest, Tensor
 
 #: Types of values that error messages show.
 _PLAIN = (bool, int, float, str)
@@ -102,7 +105,7 @@ def _with_placeholders(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Returns the arguments with a placeholder in place of each tensor; adds those to inputs."""
 
-    def replaced(path: str, leaf: Any) -> Any:
+    def replaced(path: str, leaf: Any) -> Nest:
         if distributed.is_distributed(leaf) and not distributed.is_variable(leaf):
             leaf = distributed.components(leaf)[0]
         if not _is_data(leaf):
@@ -111,7 +114,7 @@ def _with_placeholders(
             leaf, [_placeholder(path, part, inputs) for part in distributed.flatten(leaf)]
         )
 
-    def all_replaced(name: str, value: Any) -> Any:
+    def all_replaced(name: str, value: Any) -> Nest:
         leaves = [
             replaced(_joined(name, path), leaf) for path, leaf in nests.flatten_with_paths(value)
         ]
@@ -131,7 +134,7 @@ def _is_data(leaf: Any) -> bool:
     )
 
 
-def _placeholder(name: str, value: Any, inputs: list[Input]) -> tf.Tensor:
+def _placeholder(name: str, value: Any, inputs: list[Input]) -> Tensor:
     if not isinstance(value, (functions.TensorSpec, Spec)) and not nests.is_tensor(value):
         value = np.asarray(value)
     shape = tf.TensorShape(value.shape)
@@ -166,7 +169,7 @@ def _is_result(leaf: Any) -> bool:
     )
 
 
-def _value(leaf: Any) -> Any:
+def _value(leaf: Any) -> Nest:
     leaf = distributed.components(leaf)[0]
     return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
 
@@ -180,7 +183,7 @@ def _joined(name: str, path: str) -> str:
     return name + "/" + path if path else name
 
 
-def _variables_by_handle(graph: tf.Graph) -> Any:
+def _variables_by_handle(graph: tf.Graph) -> IdentityMap[Any, Any]:
     """Returns {handle: variable} for the variables of a graph and its functions."""
     all_graphs = IdentityMap.of([graph] + [op.graph for _, op in all_ops.ops(graph)])
     return IdentityMap(

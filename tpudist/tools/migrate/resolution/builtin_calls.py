@@ -11,6 +11,8 @@ from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
 from tpudist.tools.migrate.resolution.module import Module
 
 if TYPE_CHECKING:
+    from typing import Iterable
+
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
 
 #: Functions that may give back what they are given, or something that is kept elsewhere.
@@ -27,7 +29,7 @@ def builtin_name(module: Module, node: Any) -> str:
     return node.id if found and all(each.is_builtin for each in found) else ""
 
 
-def result(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> Any:
+def result(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> Iterable[Any]:
     """The values of a call of a builtin: unknown if it may be something that was passed in."""
     member = walks.text(call.args[1]) if name == "getattr" and len(call.args) > 1 else None
     if member is not None:

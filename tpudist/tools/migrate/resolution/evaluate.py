@@ -21,7 +21,7 @@ for ``a, b = c, d`` and ``for a in (b, c)``.
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
@@ -36,6 +36,9 @@ from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.fixed_point import NOTHING, OTHER, UNKNOWN, FixedPoint, Values
 from tpudist.tools.migrate.resolution.module import FUNCTIONS, Module, is_none
 from tpudist.tools.migrate.resolution.scopes import Binding, Scope
+
+if TYPE_CHECKING:
+    from typing import Iterable
 
 
 class Evaluator:
@@ -78,7 +81,7 @@ class Evaluator:
     def _named(self, module: Module, scope: Scope, name: str) -> Values:
         return self._values.solve((scope, name), self._of_name, module, scope, name)
 
-    def _of_name(self, module: Module, scope: Scope, name: str) -> Any:
+    def _of_name(self, module: Module, scope: Scope, name: str) -> Iterable[Any]:
         bindings = scope[name]
         if bindings:
             return set().union(*[self.bound(module, each) for each in bindings])
@@ -93,11 +96,11 @@ class Evaluator:
 
     # Expressions.
 
-    def _attribute(self, module: Module, node: ast.Attribute) -> Any:
+    def _attribute(self, module: Module, node: ast.Attribute) -> Iterable[Any]:
         values = self.values(module, node.value)
         return set().union(*[members.attribute(self, value, node.attr) for value in values])
 
-    def _call(self, module: Module, node: ast.Call) -> Any:
+    def _call(self, module: Module, node: ast.Call) -> Iterable[Any]:
         if last_word(node.func) in builtin_calls.IMPORTING:
             return builtin_calls.imported(node)
         if "lazy" in last_word(node.func).lower() and node.args:
@@ -109,20 +112,20 @@ class Evaluator:
         values = self.values(module, node.func)
         return set().union(*[members.result(self, value) for value in values])
 
-    def _either(self, module: Module, node: Any) -> Any:
+    def _either(self, module: Module, node: Any) -> Iterable[Any]:
         inner = node.values if type(node) is ast.BoolOp else [node.body, node.orelse]
         return set().union(*[self.values(module, each) for each in inner])
 
-    def _inner(self, module: Module, node: Any) -> Any:
+    def _inner(self, module: Module, node: Any) -> Iterable[Any]:
         return self.values(module, node.value)
 
-    def _lambda(self, module: Module, node: ast.Lambda) -> Any:
+    def _lambda(self, module: Module, node: ast.Lambda) -> Iterable[Any]:
         return [("function", module, node, False)]
 
-    def _tuple(self, module: Module, node: ast.Tuple) -> Any:
+    def _tuple(self, module: Module, node: ast.Tuple) -> Iterable[Any]:
         return OTHER if _has_star(node) else [("tuple", module, node)]
 
-    def _unknown(self, module: Module, node: Any) -> Any:
+    def _unknown(self, module: Module, node: Any) -> Iterable[Any]:
         return UNKNOWN
 
     # What binds a name.
@@ -204,7 +207,7 @@ class Evaluator:
         return frozenset(found)
 
 
-def _expression(text: str) -> Any:
+def _expression(text: str) -> ast.expr | None:
     """The expression that is written as a string, with the names of the module; None if none is."""
     try:
         return ast.parse(text.strip(), mode="eval").body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces.eras.local_names import joined
@@ -144,7 +144,7 @@ def not_read(full: str) -> Values:
     return OTHER if is_known(full) and full.split(".")[0] not in _HAND_ON else UNKNOWN
 
 
-def _alias_of(node: Any, name: str) -> Any:
+def _alias_of(node: ast.Import | ast.ImportFrom, name: str) -> ast.alias:
     for alias in node.names:
         bound = alias.asname or alias.name
         if bound == name or type(node) is ast.Import and bound.split(".")[0] == name:

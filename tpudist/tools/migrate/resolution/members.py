@@ -14,6 +14,8 @@ from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
 from tpudist.tools.migrate.resolution.module import FUNCTIONS, Module, is_none
 
 if TYPE_CHECKING:
+    from typing import Iterable
+
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
 
 #: Attributes that may be a strategy on whatever they are: ``config.train_distribute``.
@@ -66,7 +68,7 @@ def result(evaluator: Evaluator, value: tuple[Any, ...]) -> Values:
     return UNKNOWN if kind in ("unknown", "unread") else OTHER
 
 
-def _returned(evaluator: Evaluator, module: Module, function: Any) -> Any:
+def _returned(evaluator: Evaluator, module: Module, function: Any) -> Iterable[Any]:
     if type(function) is ast.Lambda:
         return evaluator.values(module, function.body)
     said = module.marks.values(function.lineno)
@@ -81,7 +83,7 @@ def _returned(evaluator: Evaluator, module: Module, function: Any) -> Any:
     )
 
 
-def _called(decorator: Any) -> Any:
+def _called(decorator: Any) -> ast.expr:
     return decorator.func if type(decorator) is ast.Call else decorator
 
 
@@ -118,7 +120,7 @@ def _lineage(
         yield (module, class_node), frozenset()
 
 
-def _of_class(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Any:
+def _of_class(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Iterable[Any]:
     kind, module, node = value
     found: Any = set()
     defined = False

@@ -121,7 +121,7 @@ class Module:
             node = self._parents.get(node)
         return node
 
-    def statement(self, node: Any) -> Any:
+    def statement(self, node: Any) -> ast.stmt | None:
         """The statement that a node is, or is a part of."""
         return node if isinstance(node, ast.stmt) else self.around(node, ast.stmt)
 
@@ -141,7 +141,7 @@ class Module:
     def _references(self) -> dict[tuple[scopes.Scope, str], list[Any]]:
         return self._scopes.references(self.of(ast.Name), self.annotations)
 
-    def assign(self, binding: scopes.Binding) -> Any:
+    def assign(self, binding: scopes.Binding) -> ast.Assign | None:
         """The Assign by which a variable alone gets its value; None of a parameter, a loop, ..."""
         parent = self.parent(binding.node)
         return parent if type(parent) is ast.Assign else None
@@ -258,7 +258,7 @@ def dotted_name(node: Any) -> str:
     return ".".join([node.id] + words[::-1]) if type(node) is ast.Name else ""
 
 
-def first_name(node: Any) -> Any:
+def first_name(node: Any) -> ast.AST:
     """The expression that ``a.b.c`` begins with."""
     while type(node) is ast.Attribute:
         node = node.value

@@ -56,7 +56,7 @@ def _index(function: Any, param: ast.arg) -> int:
     return every.index(param) if param in every else _NOWHERE
 
 
-def _default(function: Any, param: ast.arg) -> Any:
+def _default(function: Any, param: ast.arg) -> ast.expr | None:
     every, arguments = _every(function), function.args
     pairs = list(zip(every[::-1], arguments.defaults[::-1]))
     pairs += zip(arguments.kwonlyargs, arguments.kw_defaults)
@@ -109,7 +109,7 @@ def _is(evaluator: Evaluator, module: Module, node: Any, function: Any, owner: A
     )
 
 
-def _argument(call: ast.Call, index: int, name: str) -> Any:
+def _argument(call: ast.Call, index: int, name: str) -> ast.expr | None:
     """The argument for a parameter; None if it is not given, or starred."""
     for position, each in enumerate(call.args):
         if type(each) is ast.Starred:

@@ -105,7 +105,7 @@ def graph_iterators(use: Use) -> None:
         )
 
 
-def _iterator_of(use: Use, call: ast.Call) -> Any:
+def _iterator_of(use: Use, call: ast.Call) -> ast.Call | None:
     """The call that makes an iterator in a graph of what a call makes, if nothing else reads that.
 
     It is the call of ``make_initializable_iterator``; None if there is none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator
+from typing import Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces.eras.walks import last_word
@@ -57,7 +57,7 @@ def initialize_system(use: Use) -> None:
     use.note("tf." + new)
 
 
-def _statement(use: Use) -> Any:
+def _statement(use: Use) -> ast.AST | None:
     """The call to replace, or the ``session.run(...)`` around it: a statement of its own."""
     if use.call is None or use.arguments:
         return None

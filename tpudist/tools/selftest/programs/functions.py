@@ -19,6 +19,8 @@ from tpudist.tools.selftest.programs import (
 )
 
 if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Nest
+
     Run = Callable[..., Any]
 
 compiled: Compiled = tf.function
@@ -32,8 +34,8 @@ def replicas(world: World, run: Run) -> dict[str, Any]:
     count = strategy.num_replicas_in_sync
 
     @compiled
-    def step() -> Any:
-        def replica() -> Any:
+    def step() -> Nest:
+        def replica() -> Nest:
             context = tf.distribute.get_replica_context()
             number = tf.cast(context.replica_id_in_sync_group, tf.float32)
             return number, context.all_reduce(_SUM, number)
@@ -56,7 +58,7 @@ def training(world: World, run: Run) -> dict[str, Any]:
     with strategy.scope():
         net = [tf.Variable(value, aggregation=tf.VariableAggregation.MEAN) for value in weights()]
 
-    def replica(x: Any, y: Any) -> Any:
+    def replica(x: Any, y: Any) -> Nest:
         with tf.GradientTape() as tape:
             prediction = tf.matmul(tf.tanh(tf.matmul(x, net[0])), net[1])
             loss = tf.reduce_sum((prediction - y) ** 2) / ROWS
@@ -67,7 +69,7 @@ def training(world: World, run: Run) -> dict[str, Any]:
         return loss
 
     @compiled
-    def step(x: Any, y: Any) -> Any:
+    def step(x: Any, y: Any) -> Nest:
         return strategy.reduce(_SUM, run(replica, args=(x, y)), axis=None)
 
     data = tf.data.Dataset.from_tensor_slices(rows()).repeat().batch(ROWS, drop_remainder=True)
@@ -76,7 +78,7 @@ def training(world: World, run: Run) -> dict[str, Any]:
     return {"losses": _floats(losses), "hidden weights": net[0].numpy(), "weights": net[1].numpy()}
 
 
-def _floats(values: Any) -> Any:
+def _floats(values: Any) -> list[float]:
     return tf.constant(values, tf.float32).numpy()
 
 
@@ -115,7 +117,7 @@ def reductions(world: World, run: Run) -> dict[str, Any]:
     (batch,) = list(strategy.experimental_distribute_dataset(data))
 
     @compiled
-    def step(x: Any, y: Any) -> Any:
+    def step(x: Any, y: Any) -> Nest:
         squares = run(lambda x, y: x * x, args=(x, y))
         return strategy.reduce(_SUM, squares, axis=0), strategy.reduce(_MEAN, squares, axis=0)
 
@@ -128,7 +130,7 @@ def half_precision(world: World, run: Run) -> dict[str, Any]:
     x, (hidden, _) = rows()[0][:32], weights()
 
     @compiled
-    def step() -> Any:
+    def step() -> Nest:
         product = run(lambda: tf.matmul(tf.cast(x, tf.bfloat16), tf.cast(hidden, tf.bfloat16)))
         return world.strategy.experimental_local_results(product)
 
@@ -140,7 +142,7 @@ def random(world: World, run: Run) -> dict[str, Any]:
     """Numbers that replicas draw: in their range, and each replica its own."""
 
     @compiled
-    def step() -> Any:
+    def step() -> Nest:
         drawn = run(lambda: tf.random.uniform([64], 2.0, 3.0))
         return world.strategy.experimental_local_results(drawn)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tpudist.tools.selftest.programs import Compiled, NotTried, Program, World, rows, weights
 from tpudist.v2_2 import tensorflow as tf
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Nest
 
 compiled: Compiled = tf.function
 
@@ -18,7 +21,7 @@ def values(world: World) -> dict[str, Any]:
     )
 
     @compiled
-    def step(value: Any) -> Any:
+    def step(value: Any) -> Nest:
         return strategy.experimental_local_results(
             strategy.run(lambda x, scale: x * scale, args=(value,), kwargs={"scale": 2.0})
         )
@@ -42,8 +45,8 @@ def logical_devices(world: World) -> dict[str, Any]:
     x, (hidden, _) = rows()[0][:32], weights()
 
     @compiled
-    def step() -> Any:
-        def replica() -> Any:
+    def step() -> Nest:
+        def replica() -> Nest:
             split = strategy.experimental_split_to_logical_devices(tf.constant(x), [2, 1])
             whole = strategy.experimental_replicate_to_logical_devices(tf.constant(hidden))
             return tf.matmul(split, whole)

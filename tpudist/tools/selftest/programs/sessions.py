@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tpudist.contrib import tensorflow as tf
 from tpudist.tools.selftest.programs import (
@@ -15,12 +15,15 @@ from tpudist.tools.selftest.programs import (
     weights,
 )
 
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import DataIterator, Dataset, Nest
+
 _SUM = tf.VariableAggregation.SUM
 _MEAN = tf.VariableAggregation.MEAN
 
 
-def _iterator(world: World) -> Any:
-    def batches() -> Any:
+def _iterator(world: World) -> DataIterator:
+    def batches() -> Dataset:
         data = tf.data.Dataset.from_tensor_slices(rows_of_each_host()).repeat()
         return data.batch(ROWS // world.strategy.num_towers, drop_remainder=True)
 
@@ -32,7 +35,7 @@ def towers(world: World) -> dict[str, Any]:
     strategy = world.strategy
     with strategy.scope():
 
-        def tower(x: Any) -> Any:
+        def tower(x: Any) -> Nest:
             assert tf.contrib.distribute.get_tower_context() is not None
             return tf.contrib.tpu.cross_replica_sum(x) / strategy.num_towers
 
@@ -55,12 +58,12 @@ def steps(world: World) -> dict[str, Any]:
         v = tf.get_variable("selftest_v", initializer=out, use_resource=True)
         optimizer = tf.train.GradientDescentOptimizer(RATE)
 
-        def tower(context: Any, x: Any, y: Any) -> Any:
+        def tower(context: Any, x: Any, y: Any) -> Nest:
             loss = tf.reduce_mean((tf.matmul(tf.tanh(tf.matmul(x, w)), v) - y) ** 2)
             context.set_last_step_output("loss", loss, _MEAN)
             return optimizer.minimize(loss, var_list=[w, v])
 
-        def step(context: Any, x: Any, y: Any) -> Any:
+        def step(context: Any, x: Any, y: Any) -> Nest:
             return strategy.group(strategy.call_for_each_tower(tower, context, x, y))
 
         done = strategy.run_steps_on_dataset(
@@ -88,7 +91,7 @@ def sums(world: World) -> dict[str, Any]:
     strategy, iterator = world.strategy, _iterator(world)
     with strategy.scope():
 
-        def tower(context: Any, x: Any, y: Any) -> Any:
+        def tower(context: Any, x: Any, y: Any) -> Nest:
             context.set_last_step_output("rows", tf.reduce_sum(tf.ones_like(y)), _SUM)
             context.set_last_step_output("features", tf.reduce_sum(x * x), _SUM)
             return tf.no_op()

@@ -61,8 +61,8 @@ def _gather_from_table(node: Node, axis: int) -> Any:
 
 
 def _gather(table: Any, indices: Any, axis: int, batch_dims: int) -> Any:
-    axis = constants.constant(axis)
-    return tf.raw_ops.GatherV2(params=table, indices=indices, axis=axis, batch_dims=batch_dims)
+    along = constants.constant(axis)
+    return tf.raw_ops.GatherV2(params=table, indices=indices, axis=along, batch_dims=batch_dims)
 
 
 @rule("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
