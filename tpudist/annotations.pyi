@@ -5,7 +5,7 @@ inside the package they are the protocols of `tpudist.tfcompat.annotations`. No 
 ``tf.distribute``: what is ``Any`` has its name all the same, so that a reader sees what is meant.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias, TypeVar
 
@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from tpudist.system.cluster import TPUClusterResolver
 from tpudist.system.placement import DeviceAssignment
+from tpudist.tfcompat.annotations import Args as Args
 from tpudist.tfcompat.annotations import EstimatorSpec as EstimatorSpec
 from tpudist.tfcompat.annotations import Fn as Fn
 from tpudist.tfcompat.annotations import Scaffold as Scaffold
@@ -28,8 +29,7 @@ Graph: TypeAlias = tf.Graph
 Strategy: TypeAlias = Any
 Extended: TypeAlias = Any
 
-#: The arguments of a function of replicas, of a variable or of a loop.
-Args: TypeAlias = Sequence[Any]
+#: The arguments by keyword of a function of replicas, of a variable or of a loop.
 Kwargs: TypeAlias = Mapping[str, Any] | None
 
 #: ``tf.distribute.RunOptions`` or ``InputOptions``.

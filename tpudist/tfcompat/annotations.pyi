@@ -4,15 +4,18 @@ No stubs describe them. Each protocol has the members that this package uses, so
 tells a wrong one; what TensorFlow itself returns is of any type and passes for each of them.
 """
 
-from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 #: What a function is given and gives back, such as a structure of values.
 T = TypeVar("T")
 
-#: A function of a user's or of TensorFlow's, of replicas, of a variable or of a loop.
+#: A function of a user's or of TensorFlow's, of replicas, of a variable or of a loop;
+#: and what it is called with.
 Fn: TypeAlias = Callable[..., Any]
+Args: TypeAlias = Sequence[Any]
+Kwargs: TypeAlias = Mapping[str, Any]
 
 #: A tensor, or a list, tuple or dictionary of nests: what is in it, only its user knows.
 Nest: TypeAlias = object

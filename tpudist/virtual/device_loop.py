@@ -17,8 +17,7 @@ from tpudist.tfcompat import functions, graphs, nests, random_seeds
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, FunctionGraph, Nest, Operation, Tensor
-    from tpudist.virtual.annotations import Fn
+    from tpudist.tfcompat.annotations import DType, Fn, FunctionGraph, Nest, Operation, Tensor
 
 
 class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):

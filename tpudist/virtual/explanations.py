@@ -15,8 +15,8 @@ from tpudist import machine
 from tpudist.virtual import step_parts
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Graph, Operation, Tensor
-    from tpudist.virtual.annotations import Fn, Merge
+    from tpudist.tfcompat.annotations import Extended, Fn, Graph, Operation, Tensor
+    from tpudist.virtual.replicas.merge import Merge
 
 
 #: TensorFlow's own code; its summaries of images and of audio are TensorBoard's.

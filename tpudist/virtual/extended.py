@@ -26,15 +26,17 @@ if TYPE_CHECKING:
     from typing import Sequence
 
     from tpudist.tfcompat.annotations import (
+        Args,
         DataIterator,
         DistributedDataset,
+        Fn,
+        Kwargs,
         Nest,
         Operation,
         Strategy,
         Tensor,
         Value,
     )
-    from tpudist.virtual.annotations import Args, Fn, Kwargs
 
 
 _TASK = re.compile(r"/task:([0-9]+)")

@@ -19,8 +19,7 @@ from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Graph, Nest, Operation
-    from tpudist.virtual.annotations import Args, Fn, Kwargs
+    from tpudist.tfcompat.annotations import Args, Extended, Fn, Graph, Kwargs, Nest, Operation
 
 
 #: The modules of Keras that start replicas in a TF 1 graph (until 2.15).

@@ -14,8 +14,7 @@ from tpudist.tfcompat import tpu
 
 if TYPE_CHECKING:
     from tpudist.system.placement import DeviceAssignment
-    from tpudist.tfcompat.annotations import Nest
-    from tpudist.virtual.annotations import Args, Fn, Kwargs
+    from tpudist.tfcompat.annotations import Args, Fn, Kwargs, Nest
 
 
 class NamedSlice:

@@ -13,8 +13,7 @@ from tpudist.virtual import lazy_values
 from tpudist.virtual.trace import collectives, function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Nest, Tensor
-    from tpudist.virtual.annotations import Fn
+    from tpudist.tfcompat.annotations import Extended, Fn, Nest, Tensor
 
 
 def combine(

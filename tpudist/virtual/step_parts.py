@@ -8,7 +8,7 @@ from tpudist.virtual.trace import all_ops
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
-    from tpudist.virtual.annotations import Merge
+    from tpudist.virtual.replicas.merge import Merge
 
 #: TPUs compute so many rows, and so many features, at once.
 ROWS, FEATURES = 8, 128

@@ -13,8 +13,7 @@ from tpudist.tfcompat import distributed, versions
 if TYPE_CHECKING:
     from typing import Sequence
 
-    from tpudist.tfcompat.annotations import Dataset, Nest, Operation
-    from tpudist.virtual.annotations import Fn
+    from tpudist.tfcompat.annotations import Dataset, Fn, Nest, Operation
 
 
 def take(get_next: Fn, count: int) -> list[Any]:

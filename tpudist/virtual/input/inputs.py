@@ -14,8 +14,7 @@ from tpudist.virtual.input import host_iterators
 from tpudist.virtual.tpu_check import reports
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DataIterator, DistributedDataset, Extended, Nest
-    from tpudist.virtual.annotations import Fn
+    from tpudist.tfcompat.annotations import DataIterator, DistributedDataset, Extended, Fn, Nest
 
 
 if versions.HAS_INPUT_LIB:

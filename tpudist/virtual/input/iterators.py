@@ -33,8 +33,7 @@ from tpudist.virtual.input import host_iterators
 if TYPE_CHECKING:
     from typing import Iterable, Iterator, Sequence
 
-    from tpudist.tfcompat.annotations import DataIterator, Nest
-    from tpudist.virtual.annotations import Fn
+    from tpudist.tfcompat.annotations import DataIterator, Fn, Nest
 
 
 if versions.INPUT_LIB_V1_HAS_MODULE:

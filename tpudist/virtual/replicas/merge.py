@@ -17,8 +17,8 @@ from tpudist.virtual.trace import collectives, function_graphs
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph, Tensor, Variable
-    from tpudist.virtual.annotations import Args, Fn, Kwargs, Program
+    from tpudist.tfcompat.annotations import Args, Fn, Graph, Kwargs, Tensor, Variable
+    from tpudist.virtual.replicas.program import Program
 
 
 #: The module of ``tf.metrics``, which computes with the one tensor that a merge before has given.

@@ -20,8 +20,7 @@ from tpudist.virtual.trace import arguments, collectives, dependencies
 from tpudist.virtual.variables import splits
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Operation, Strategy, Tensor
-    from tpudist.virtual.annotations import Args, Fn, Kwargs
+    from tpudist.tfcompat.annotations import Args, Extended, Fn, Kwargs, Operation, Strategy, Tensor
     from tpudist.virtual.explanations import Explanation
 
 

@@ -26,8 +26,15 @@ from tpudist.virtual.trace import arguments, dependencies, effects, function_gra
 from tpudist.virtual.variables import splits, storage, stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, FunctionGraph, Operation, Strategy
-    from tpudist.virtual.annotations import Args, Fn, Kwargs
+    from tpudist.tfcompat.annotations import (
+        Args,
+        Extended,
+        Fn,
+        FunctionGraph,
+        Kwargs,
+        Operation,
+        Strategy,
+    )
 
 
 def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:

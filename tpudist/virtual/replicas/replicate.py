@@ -28,8 +28,7 @@ from tpudist.virtual.replicas import (
 from tpudist.virtual.trace import effects
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended
-    from tpudist.virtual.annotations import Args, Fn, Kwargs
+    from tpudist.tfcompat.annotations import Args, Extended, Fn, Kwargs
 
 
 #: {extended: {function: {owner of a bound method, or function: wrapper}}}

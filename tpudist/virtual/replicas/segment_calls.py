@@ -15,8 +15,10 @@ from tpudist.virtual.variables import storage, stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor, Variable
-    from tpudist.virtual.annotations import BatchedSegment, Merge, Program, Segment
-    from tpudist.virtual.replicas.program import Part
+    from tpudist.virtual.replicas.merge import Merge
+    from tpudist.virtual.replicas.program import Part, Program
+    from tpudist.virtual.trace.segments import Segment
+    from tpudist.virtual.vectorize.batching import BatchedSegment
 
 
 def build_calls(program: Program, results: Any) -> Any:

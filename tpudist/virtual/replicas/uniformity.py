@@ -18,7 +18,7 @@ from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
-    from tpudist.virtual.annotations import Program
+    from tpudist.virtual.replicas.program import Program
 
 
 class Uniformity:

@@ -13,7 +13,7 @@ from tpudist.virtual.tpu_check import causes, pipelines
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Operation
-    from tpudist.virtual.annotations import Program
+    from tpudist.virtual.replicas.program import Program
 
 _MODES = ("warn", "error", "off")
 

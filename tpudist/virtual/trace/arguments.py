@@ -12,7 +12,7 @@ from tpudist.tfcompat import distributed, functions, nests
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended
-    from tpudist.virtual.annotations import Program
+    from tpudist.virtual.replicas.program import Program
 
 
 def enter(program: Program, structure: Any) -> Any:

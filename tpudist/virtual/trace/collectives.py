@@ -18,8 +18,7 @@ import tensorflow as tf
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Graph
-    from tpudist.virtual.annotations import Args, Fn, Kwargs
+    from tpudist.tfcompat.annotations import Args, Fn, Graph, Kwargs
 
 
 #: {op type of a collective: its kind}

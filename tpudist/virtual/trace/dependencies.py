@@ -13,7 +13,8 @@ from tpudist.tfcompat import distributed, nests
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
     from tpudist.tfcompat.placed_graphs import LocatedGraph
-    from tpudist.virtual.annotations import Merge, Program
+    from tpudist.virtual.replicas.merge import Merge
+    from tpudist.virtual.replicas.program import Program
 
 
 def origin(tensor: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         Tensor,
         TracedFunction,
     )
-    from tpudist.virtual.annotations import Program
+    from tpudist.virtual.replicas.program import Program
 
     #: Tensors in order, each mapped to itself.
     Tensors = IdentityMap[Tensor, Tensor]

@@ -20,8 +20,7 @@ from tpudist.virtual.variables import splits, stored_once
 if TYPE_CHECKING:
     from typing import Sequence
 
-    from tpudist.tfcompat.annotations import Nest, Tensor
-    from tpudist.virtual.annotations import Fn
+    from tpudist.tfcompat.annotations import Fn, Nest, Tensor
 
 
 #: Assignments that give the same value when a loop repeats them for every copy.

@@ -19,8 +19,7 @@ from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Nest, Tensor, Variable
-    from tpudist.virtual.annotations import Fn
+    from tpudist.tfcompat.annotations import Fn, Nest, Tensor, Variable
 
 
 #: The beginnings of the types of ops that write to a handle.

@@ -29,8 +29,7 @@ from tpudist.virtual.variables import (
 if TYPE_CHECKING:
     from typing import Sequence
 
-    from tpudist.tfcompat.annotations import Extended, Nest, Tensor, Value, Variable
-    from tpudist.virtual.annotations import Fn, Kwargs
+    from tpudist.tfcompat.annotations import Extended, Fn, Kwargs, Nest, Tensor, Value, Variable
 
 
 NONE = tf.VariableAggregation.NONE

@@ -27,8 +27,10 @@ from tpudist.virtual.vectorize.values import (
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
     from tpudist.tfcompat.placed_graphs import PlacedGraph
-    from tpudist.virtual.annotations import BatchedValue, Program, Sizes
+    from tpudist.virtual.replicas.program import Program
     from tpudist.virtual.trace.segments import Tensors
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
+    from tpudist.virtual.vectorize.values.ragged_values import Sizes
 
     Inputs = Sequence[BatchedValue]
     Outputs = list[BatchedValue]

@@ -25,7 +25,9 @@ from tpudist.virtual.vectorize.values import batched_values, tensor_lists
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import FunctionGraph, Operation, Tensor, TracedFunction
-    from tpudist.virtual.annotations import BatchedValue, Program, Segment
+    from tpudist.virtual.replicas.program import Program
+    from tpudist.virtual.trace.segments import Segment
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 class BatchedSegment(NamedTuple):

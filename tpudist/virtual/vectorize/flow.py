@@ -19,7 +19,7 @@ from tpudist.virtual.vectorize.values.layouts import common_layout, same_layout,
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation
-    from tpudist.virtual.annotations import Loop
+    from tpudist.virtual.vectorize.called_functions import Loop
 
 
 #: A variable changes its layout at most five times; a bound for several variables.

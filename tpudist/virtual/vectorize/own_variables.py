@@ -19,7 +19,9 @@ from tpudist.virtual.vectorize.values.layouts import from_replicas
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
-    from tpudist.virtual.annotations import BatchedValue, Program, Segment
+    from tpudist.virtual.replicas.program import Program
+    from tpudist.virtual.trace.segments import Segment
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
     #: The batched value of each tensor of the trace.
     Values = IdentityMap[Tensor, BatchedValue]

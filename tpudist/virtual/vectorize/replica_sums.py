@@ -10,8 +10,8 @@ from tpudist.virtual.vectorize import called_functions, rules
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
-    from tpudist.virtual.annotations import Loop, Segment
-    from tpudist.virtual.trace.segments import Tensors
+    from tpudist.virtual.trace.segments import Segment, Tensors
+    from tpudist.virtual.vectorize.called_functions import Loop
 
 
 def in_segment(segment: Segment, body: Sequence[Operation]) -> Tensors:

@@ -19,8 +19,9 @@ from tpudist.virtual.vectorize.values import batched_values, known_shapes
 from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, entries
 
 if TYPE_CHECKING:
-    from tpudist.virtual.annotations import BatchedValue, Fn
+    from tpudist.tfcompat.annotations import Fn
     from tpudist.virtual.vectorize.rules.node import Node
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 #: {op type: rule for an op with an input that is a `Ragged` or a `Dims`}

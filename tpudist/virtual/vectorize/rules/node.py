@@ -16,8 +16,11 @@ from tpudist.virtual.vectorize.values import batched_values, known_shapes
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
-    from tpudist.virtual.annotations import BatchedValue, Rule
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
+
+#: A batching rule: from a node to its batched outputs, or None.
+Rule = Callable[["Node"], Any]
 
 #: {op type: rule}
 RULES: dict[Any, Any] = {}

@@ -17,8 +17,8 @@ from tpudist.virtual.vectorize.values import batched_values, ragged_values
 from tpudist.virtual.vectorize.values.ragged_values import Sizes
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Operation, Tensor
-    from tpudist.virtual.annotations import BatchedValue, Fn
+    from tpudist.tfcompat.annotations import DType, Fn, Operation, Tensor
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 class Dims(batched_values.Batch):

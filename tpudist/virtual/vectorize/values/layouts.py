@@ -18,7 +18,8 @@ from tpudist.virtual.vectorize.values.batched_values import (
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Tensor
-    from tpudist.virtual.annotations import BatchedValue, Sizes
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
+    from tpudist.virtual.vectorize.values.ragged_values import Sizes
 
 
 def from_replicas(

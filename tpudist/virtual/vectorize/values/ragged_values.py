@@ -20,8 +20,7 @@ from tpudist.virtual import reductions
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Tensor
-    from tpudist.virtual.annotations import Fn
+    from tpudist.tfcompat.annotations import Fn, Tensor
 
 
 #: Identifies the numbers of rows of all replicas: they are `factor` times those of `origins`,
