@@ -20,7 +20,7 @@ import tarfile
 import tempfile
 
 import tpudist
-from compat import readme_command
+from compat.make import readme_command
 from tests import ROOT
 from tests.nightly import records
 from tpudist import files

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compat import eras
+from compat.make import eras
 
 
 def test_the_table_names_each_script_once_and_eras_only():

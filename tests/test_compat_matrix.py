@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from compat import matrix
+from compat.make import matrix
 
 RESULTS = """<testsuites><testsuite>
 <testcase classname="tests.contrib.test_a" name="test_x[graph-1]" />

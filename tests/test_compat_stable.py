@@ -2,13 +2,13 @@
 
 import re
 
-from compat import stable
+from compat.make import stable
 from tests.laws import source
 from tpudist import cli
 
 
 def test_the_page_is_fresh():
-    assert stable.PAGE.read_text("utf-8") == stable.page(), "python -m compat.stable"
+    assert stable.PAGE.read_text("utf-8") == stable.page(), "python -m compat.make.stable"
 
 
 def test_every_variable_that_the_package_reads_is_described():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from compat import surfaces as pages
+from compat.make import surfaces as pages
 from tpudist import surfaces
 
 

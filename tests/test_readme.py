@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from compat import readme_command
+from compat.make import readme_command
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text("utf-8")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compat import programs, programs_equal_tf2
+from compat.make import programs, programs_equal_tf2
 
 
 def test_the_page_is_made_of_the_results():

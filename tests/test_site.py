@@ -9,7 +9,7 @@ import urllib.parse
 
 import pytest
 
-from compat import site
+from compat.make import site
 from tests.helpers import browser
 from tpudist import surfaces
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from compat import tensorflow_tests
+from compat.make import tensorflow_tests
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = pathlib.Path("tensorflow/python/distribute")
@@ -52,7 +52,7 @@ def test_a_file_of_a_checkout(tmp_path):
     (tmp_path / FOLDER / "values_test.py").write_text(TESTS)
     report = tmp_path / "report.json"
     done = subprocess.run(
-        [sys.executable, str(ROOT / "compat" / "tensorflow_tests.py"), str(tmp_path)]
+        [sys.executable, str(ROOT / "compat" / "make" / "tensorflow_tests.py"), str(tmp_path)]
         + [str(FOLDER / "values_test.py"), "--json", str(report)],
         env=dict(os.environ, PYTHONPATH=str(ROOT)),
         capture_output=True,
@@ -69,7 +69,7 @@ def test_a_file_of_a_checkout(tmp_path):
 
 
 def test_every_difference_has_a_reason():
-    text = (ROOT / "compat" / "tensorflow_tests.txt").read_text()
+    text = (ROOT / "compat" / "make" / "tensorflow_tests.txt").read_text()
     for entry in text.split("\n\n")[1:]:
         lines = entry.strip("\n").split("\n")
         assert "::" in lines[0] and lines[-1].startswith("    "), entry

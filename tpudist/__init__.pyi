@@ -1,4 +1,4 @@
-# Written by: python -m compat.stubs
+# Written by: python -m compat.make.stubs
 from tpudist import adapter as adapter
 from tpudist import backends as backends
 from tpudist import cli as cli

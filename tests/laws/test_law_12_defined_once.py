@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from compat import surfaces as page_of_surfaces
+from compat.make import surfaces as page_of_surfaces
 from tests.laws import source
 from tpudist import machine, surfaces
 
@@ -71,5 +71,5 @@ def test_each_is_defined_once():
 
 def test_the_page_of_surfaces_is_fresh():
     assert page_of_surfaces.PAGE.read_text("utf-8") == page_of_surfaces.page(), (
-        "python -m compat.surfaces"
+        "python -m compat.make.surfaces"
     )

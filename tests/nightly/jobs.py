@@ -54,8 +54,8 @@ def jobs(parts, seed):
         Job("random", differential + ["2000"], ["1.15", "2.2"], {}),
         Job("random", differential + ["1000"], ["2.8", "2.15"], {}),
         Job("mutation", ["python", "-m", "tests.mutation"], [NEWEST], {}),
-        Job("migrated", ["python", "-m", "compat.programs_migrated"], [NEWEST], {}),
-        Job("eras", ["python", "-m", "compat.eras"], [NEWEST], {}),
+        Job("migrated", ["python", "-m", "compat.make.programs_migrated"], [NEWEST], {}),
+        Job("eras", ["python", "-m", "compat.make.eras"], [NEWEST], {}),
         Job("benchmarks", ["python", "tests/benchmarks/run.py"], [NEWEST], {}),
     ]
     return [job for job in every if job.part in parts]

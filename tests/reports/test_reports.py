@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from compat import reports
+from compat.make import reports
 
 
 @pytest.mark.parametrize("name", reports.names())

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from compat import changed_names as generator
-from compat import tables
+from compat.make import changed_names as generator
+from compat.make import tables
 from tpudist.surfaces import changed_names
 from tpudist.surfaces.changed_names import BOTH, FIRST, SAME, SECOND
 from tpudist.surfaces.tables import table
@@ -201,7 +201,7 @@ def newest():
     tf = pytest.importorskip("tensorflow")
     keras = getattr(getattr(tf, "initializers", None), "__name__", "")
     text = tables.PAGE.read_text("utf-8")
-    (made_by,) = re.findall(r"compat.changed_names, .* (\S+)\.\n", text)
+    (made_by,) = re.findall(r"compat.make.changed_names, .* (\S+)\.\n", text)
     if tf.__version__ != made_by or "_tf_keras" not in keras:
         pytest.skip("the file says what TensorFlow %s and Keras 3 take" % made_by)
     return generator.signatures(sys.executable)  # a test may have changed this process's
@@ -217,14 +217,14 @@ def test_the_file_is_what_the_installed_tensorflow_says(newest):
             line = generator.row(name, columns[0].split(), *asked) if asked[1] is not None else ""
             if line != " | ".join([name, *columns]):
                 stale.append(name)
-    assert stale == [], "python -m compat.changed_names"
+    assert stale == [], "python -m compat.make.changed_names"
 
 
 @pytest.mark.slow
 def test_every_name_whose_objects_differ_is_in_the_file_or_has_a_reason(newest):
     equal = set(generator.equal_names())
     missing = generator.differing(newest) - set(changed_names.changed_names())
-    assert missing - equal == set(), "python -m compat.changed_names"
+    assert missing - equal == set(), "python -m compat.make.changed_names"
     assert equal - missing == set(), "no longer differ"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compat import first_generation
+from compat.make import first_generation
 from tpudist import surfaces
 from tpudist.surfaces.eras import names
 
@@ -28,7 +28,7 @@ def test_no_tensorflow_2_has_one():
 def test_the_list_is_fresh():
     pytest.importorskip("tensorflow", minversion="2.16")
     assert first_generation.names() == surfaces.FIRST_GENERATION, (
-        "python -m compat.first_generation"
+        "python -m compat.make.first_generation"
     )
 
 

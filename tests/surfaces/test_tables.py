@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from compat import tables as generator
+from compat.make import tables as generator
 from tests import ROOT
 from tpudist import surfaces
 from tpudist.surfaces import tables

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from compat import stubs
+from compat.make import stubs
 from tests.types import checkers
 
 
@@ -25,7 +25,7 @@ def test_mypy_accepts_the_package():
 
 
 def test_stubs_are_fresh():
-    assert stubs.stale() == [], "python -m compat.stubs"
+    assert stubs.stale() == [], "python -m compat.make.stubs"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-# Written by: python -m compat.stubs
+# Written by: python -m compat.make.stubs
 from tpudist.contrib import cluster_resolver as cluster_resolver
 from tpudist.contrib import context as context
 from tpudist.contrib import distribute as distribute

@@ -2,7 +2,7 @@
 
 `changed` says what a name takes in either, and `generation` which of the two a call is written
 for, as far as its arguments tell. The facts are in the table CHANGED_NAMES;
-`compat/changed_names.py` reads them from TensorFlow 1.15 and the newest release and writes it.
+`compat/make/changed_names.py` reads them from TensorFlow 1.15 and the newest release and writes it.
 """
 
 from __future__ import annotations

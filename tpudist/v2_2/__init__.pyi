@@ -1,4 +1,4 @@
-# Written by: python -m compat.stubs
+# Written by: python -m compat.make.stubs
 from tpudist.system.cluster import TPUClusterResolver as TPUClusterResolver
 from tpudist.system.cluster import connect_to_cluster as connect_to_cluster
 from tpudist.system.cluster import initialize_tpu_system as initialize_tpu_system

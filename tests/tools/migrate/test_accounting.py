@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from compat import first_generation
+from compat.make import first_generation
 from tests.tools.migrate import harness
 
 #: Modules that are no TensorFlow 1, or have tests of their own (`test_gone_names`, `test_keras_3`).

@@ -1,7 +1,7 @@
 """What is written for a name of contrib is what the table says, resolves, and takes its arguments.
 
 ``cases/signatures_1_15.txt``: the parameters that the names had in TensorFlow 1.15, of all
-that have a successor; written by ``compat/contrib_signatures.py`` there.
+that have a successor; written by ``compat/make/contrib_signatures.py`` there.
 """
 
 import functools
@@ -11,7 +11,7 @@ import os
 
 import pytest
 
-from compat import contrib_signatures
+from compat.make import contrib_signatures
 from tests.tools.migrate import harness
 from tpudist import surfaces
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compat import first_generation
+from compat.make import first_generation
 from tests.tools.migrate import harness
 from tpudist import surfaces
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from compat import first_generation
+from compat.make import first_generation
 from tests.tools.migrate import harness
 from tpudist import surfaces
 

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from compat.first_generation import is_there
+from compat.make.first_generation import is_there
 from tests.tools.migrate import harness
 from tpudist import surfaces
 

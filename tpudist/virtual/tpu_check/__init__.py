@@ -7,5 +7,5 @@ several hosts (:mod:`pipelines`). Each cause is one line on stderr, once in a pr
 program there, or ``off``.
 
 A false alarm is worse than silence: what the table does not have is not reported. To change: what
-TPUs take is written anew by ``python -m compat.tpu_ops``; what to type instead is in :mod:`table`.
-"""
+TPUs take is written anew by ``python -m compat.make.tpu_ops``; what to type instead is in
+:mod:`table`. """

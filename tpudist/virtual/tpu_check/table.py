@@ -1,4 +1,4 @@
-"""What TPUs take, as ``python -m compat.tpu_ops`` recorded it, and what to type instead."""
+"""What TPUs take, as ``python -m compat.make.tpu_ops`` recorded it, and what to type instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# Written by: python -m compat.stubs
+# Written by: python -m compat.make.stubs
 from typing import Any
 
 from tpudist.dropin.hosts import connect_to_host as _experimental_connect_to_host

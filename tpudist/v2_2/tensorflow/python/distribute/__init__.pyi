@@ -1,4 +1,4 @@
-# Written by: python -m compat.stubs
+# Written by: python -m compat.make.stubs
 from typing import Any
 
 from tpudist.v2_2.tensorflow.python.distribute import cluster_resolver as cluster_resolver

@@ -1,4 +1,4 @@
-# Written by: python -m compat.stubs
+# Written by: python -m compat.make.stubs
 from typing import Any
 
 from tpudist.contrib.tensorflow.contrib.distribute.python import tpu_strategy as tpu_strategy

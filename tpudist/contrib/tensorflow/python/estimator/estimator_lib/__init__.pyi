@@ -1,4 +1,4 @@
-# Written by: python -m compat.stubs
+# Written by: python -m compat.make.stubs
 from typing import Any
 
 from tpudist.estimator import BestExporter as BestExporter

@@ -1,4 +1,4 @@
-# Written by: python -m compat.stubs
+# Written by: python -m compat.make.stubs
 from typing import Any
 
 from tpudist.computations.tpu_ops import get_tpu_context as get_tpu_context

@@ -1,4 +1,4 @@
-# Written by: python -m compat.stubs
+# Written by: python -m compat.make.stubs
 from typing import Any
 
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import async_checkpoint as async_checkpoint

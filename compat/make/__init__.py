@@ -1,0 +1,1 @@
+"""What makes the pages of this folder, and the tables that the package reads: a command each."""
