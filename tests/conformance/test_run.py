@@ -243,6 +243,29 @@ def test_a_per_replica_value_of_the_wrong_length(surface, mode, strategy):
         mode.evaluate(build)
 
 
+@pytest.mark.parametrize("shape", [(), (2,)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+def test_arrays_that_are_returned_are_those_of_each_replica(surface, mode, strategy, dtype, shape):
+    def build():
+        results = surface.run(strategy, lambda: (number(), [np.ones(shape, dtype)[...]]))[1][0]
+        parts = list(map(tf.convert_to_tensor, strategy.experimental_local_results(results)))
+        return parts if dtype == "bool" else parts + [strategy.reduce(SUM, results, axis=None)]
+
+    found = mode.evaluate(build)
+    expected = [np.ones(shape, dtype)] * 4 + [4 * np.ones(shape, dtype)]
+    np.testing.assert_array_equal(found, expected[: len(found)])
+    assert [part.dtype for part in found] == [np.dtype(dtype)] * len(found)
+    assert len(found) == (4 if dtype == "bool" else 5)
+
+
+def test_the_sum_of_a_number_that_replicas_return_says_what_to_return(surface, mode, strategy):
+    def build():
+        return strategy.reduce(SUM, surface.run(strategy, lambda: 2.0), axis=None)
+
+    with pytest.raises(CollectiveError, match="tf.constant"):
+        mode.evaluate(build)
+
+
 def test_a_traced_function_runs_eagerly(surface):
     strategy = surface.strategy()
     traced = tf.function(lambda x: x + number())

@@ -296,7 +296,8 @@ def reduce_plain(
     raise CollectiveError(
         "%s of %r" % (reduce_op, value),
         "A non-DistributedValues value cannot be reduced: it is not known to differ per replica",
-        "a value that run() or call_for_each_replica() returned",
+        "a tensor that run() or call_for_each_replica() returned; in the replica function "
+        "tf.constant(NUMBER) for a number of Python's, which is one for all replicas",
     )
 
 

@@ -140,7 +140,7 @@ class Program(function_graphs.Trace):
             args, kwargs = arguments.enter(self, (args, kwargs))
         with self.ordered():
             with self.extended.place(), TracedReplica(self):
-                results = fn(*args, **kwargs)
+                results = nests.map_structure(arguments.own_array, fn(*args, **kwargs))
             if self.extended.runs_as_session:
                 dependencies.prune(self, results)
         return results

@@ -77,6 +77,11 @@ def _stack(program: Program, parts: Any) -> Any:
     return distributed.pack(parts[0], placeholders)
 
 
+def own_array(leaf: Any) -> Any:
+    """What a replica function returned; an array, which each replica has made, as a tensor."""
+    return tf.constant(leaf) if isinstance(leaf, (np.ndarray, np.generic)) else leaf
+
+
 def _convert(part: Any) -> Any:
     if distributed.is_tensor_like(part):
         return part
