@@ -306,3 +306,15 @@ def test_an_lstm_is_trained_as_without_replicas(strategy, copied_types):
         for got, wanted in zip(outputs, expected):
             np.testing.assert_allclose(got, wanted.numpy(), 1e-4, 1e-5)
     assert not copied_types & {"While", "StatelessWhile"}
+
+
+def test_a_list_that_begins_the_same_for_all_gets_elements_of_each_replica(strategy):
+    def fn(x):
+        values = tf.TensorArray(tf.float32, 3, element_shape=[3]).write(0, tf.ones([3]))
+
+        def body(i, held):
+            return i + 1, held.write(i, x * tf.cast(i, tf.float32))
+
+        return tf.while_loop(lambda i, held: i < 3, body, [1, values])[1].stack()
+
+    check(strategy, fn, shares(3))

@@ -17,7 +17,17 @@ from tpudist.virtual.trace import collectives, function_graphs
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Args, Fn, Graph, Kwargs, Tensor, Variable
+    from tpudist.tfcompat.annotations import (
+        Args,
+        Fn,
+        Graph,
+        Kwargs,
+        Nest,
+        Operation,
+        Tensor,
+        Value,
+        Variable,
+    )
     from tpudist.virtual.replicas.program import Program
 
 
@@ -70,7 +80,7 @@ class Merge(function_graphs.Trace):
         self._sums: IdentityMap[Any, Any] = IdentityMap()
         self._sources: IdentityMap[Any, Any] = IdentityMap()
 
-    def run(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+    def run(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         """Traces `merge_fn`; returns its result as the replica sees it."""
         if self.program.extended.runs_as_session:
             self._start = tf.no_op()
@@ -95,7 +105,7 @@ class Merge(function_graphs.Trace):
     def _enter(self, structure: Any, keeps_merged: bool) -> Any:
         return nests.map_structure(lambda leaf: self._enter_leaf(leaf, keeps_merged), structure)
 
-    def _enter_leaf(self, leaf: Any, keeps_merged: bool = False) -> Any:
+    def _enter_leaf(self, leaf: Any, keeps_merged: bool = False) -> Nest:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
         if keeps_merged and self.program.is_merged(leaf):
@@ -106,7 +116,7 @@ class Merge(function_graphs.Trace):
         flat = distributed.flatten(inside)
         is_uniform = self.program.uniformity.holds(inside)
 
-        def make(replica_id: int) -> Any:
+        def make(replica_id: int) -> Nest:
             with self.graph.as_default():
                 part = distributed.pack(inside, [self._input(t, replica_id) for t in flat])
             if not replica_id:  # TensorFlow 2.4 puts the parts into another value
@@ -119,7 +129,7 @@ class Merge(function_graphs.Trace):
         self._sources[_key(value)] = inside
         return value
 
-    def _inside(self, leaf: Any) -> Any:
+    def _inside(self, leaf: Any) -> Nest:
         """`leaf` as tensors of the replica trace.
 
         A tensor that the replicas captured also counts as each replica's own
@@ -137,7 +147,7 @@ class Merge(function_graphs.Trace):
     def _is_inside(self, tensor: Tensor) -> bool:
         return getattr(tensor, "graph", None) is self.program.graph
 
-    def _input(self, tensor: Tensor, replica_id: int | str) -> Any:
+    def _input(self, tensor: Tensor, replica_id: int | str) -> Tensor:
         with tf.control_dependencies(None), contextlib.ExitStack() as stack:
             if replica_id == "sum":
                 stack.enter_context(collectives.named("AllReduce"))
@@ -146,14 +156,14 @@ class Merge(function_graphs.Trace):
         self.inputs.append((placeholder, tensor, replica_id))
         return placeholder
 
-    def _shape_of_rows(self, tensor: Tensor) -> Any:
+    def _shape_of_rows(self, tensor: Tensor) -> list[int | None] | None:
         """The shape of the values of all replicas, one after the other."""
         if not tensor.shape.dims:
             return None
         size, *others = tensor.shape.as_list()
         return [size and size * self.program.num_replicas] + others
 
-    def reduced(self, reduce_op: Any, value: Any) -> Any:
+    def reduced(self, reduce_op: Any, value: Any) -> Nest:
         """`value` reduced outside of the merge; None if it is not a tensor that entered it.
 
         Outside, each replica's value is added as the replica finishes, and the
@@ -173,14 +183,14 @@ class Merge(function_graphs.Trace):
             return distributed.divide(total, self.program.num_replicas)
         return total
 
-    def _all_slices(self, source: Any) -> Any:
+    def _all_slices(self, source: Any) -> Nest:
         rows = [self._input(tensor, "rows") for tensor in (source.values, source.indices)]
         with collectives.named("AllReduce"):
             rows = [tf.identity(tensor) for tensor in rows]
         shape = source.dense_shape
         return distributed.IndexedSlices(*rows, None if shape is None else self._input(shape, 0))
 
-    def source_of(self, value: Any) -> Any:
+    def source_of(self, value: Any) -> Nest:
         """The tensors of the replica trace that entered the merge as `value`, or None."""
         return self._sources.get(_key(value))
 
@@ -203,12 +213,12 @@ class Merge(function_graphs.Trace):
 
     # Values that return to the replica.
 
-    def hand_back(self, result: Any) -> Any:
+    def hand_back(self, result: Any) -> Nest:
         """`result`, a nest of tensors of this merge, as the replica trace sees it."""
         with self.program.graph.as_default():
             return nests.map_structure(self._hand_back_leaf, result)
 
-    def _hand_back_leaf(self, leaf: Any) -> Any:
+    def _hand_back_leaf(self, leaf: Any) -> Nest:
         if isinstance(leaf, tf.Operation):
             return self._op_result() if leaf.graph is self.graph else leaf
         if distributed.is_variable(leaf) or not (
@@ -219,15 +229,15 @@ class Merge(function_graphs.Trace):
         columns = list(zip(*[distributed.flatten(part) for part in parts]))
         return distributed.pack(parts[0], [self._result(c) for c in columns])
 
-    def _op_result(self) -> Any:
+    def _op_result(self) -> Operation:
         self._op_results.append(tf.no_op())
         return self._op_results[-1]
 
-    def result_ops(self) -> Any:
+    def result_ops(self) -> list[Operation]:
         """The ops of the replica trace that stand for results of the merge."""
         return self._op_results + [placeholder.op for placeholder, _ in self.results]
 
-    def input_ops(self) -> Any:
+    def input_ops(self) -> list[Operation]:
         """The ops of the replica trace that the merge waits for or takes values of."""
         start: list[Any] = [self._start] if self._start is not None else []
         sources = [source for _, source, _ in self.used()] + self.captured()
@@ -238,7 +248,7 @@ class Merge(function_graphs.Trace):
         is_value = tensor.dtype == tensor.dtype.base_dtype
         return is_value and getattr(tensor, "graph", None) is self.graph
 
-    def _result(self, tensors: Sequence[Tensor]) -> Any:
+    def _result(self, tensors: Sequence[Tensor]) -> Tensor:
         if all(getattr(t, "graph", None) is not self.graph for t in tensors):
             if len(IdentityMap.of(tensors)) == 1:
                 return tensors[0]
@@ -264,7 +274,7 @@ def outside(program: Program, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     extended = program.extended
     strategy = extended._container_strategy()
 
-    def enter(leaf: Any) -> Any:
+    def enter(leaf: Any) -> Value:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
         return distributed.per_replica(extended, [leaf] * program.num_replicas)
@@ -301,7 +311,7 @@ def check_place(graph: Graph) -> None:
         raise refusal(getattr(current, "name", current))
 
 
-def refusal(place: Any) -> Any:
+def refusal(place: Any) -> NestedMergeError:
     """The error of a merge in a graph, branch or loop inside of a replica."""
     return NestedMergeError(
         "`merge_call` called while defining a new graph or a tf.function "
@@ -349,7 +359,7 @@ def _key(value: Any) -> Any:
     return distributed.flatten(lazy_values.first(value))[0] if parts is None else parts
 
 
-def combine(reduce_op: Any, value: Any, destinations: Any = None) -> Any:
+def combine(reduce_op: Any, value: Any, destinations: Any = None) -> Nest:
     """Reduces a per-replica `value`, outside of the current merge if possible."""
     trace = function_graphs.current()
     reduced = trace.reduced(reduce_op, value) if isinstance(trace, Merge) else None

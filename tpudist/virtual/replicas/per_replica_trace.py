@@ -20,7 +20,18 @@ from tpudist.virtual.trace import arguments, collectives, dependencies
 from tpudist.virtual.variables import splits
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Args, Extended, Fn, Kwargs, Operation, Strategy, Tensor
+    from contextlib import AbstractContextManager
+
+    from tpudist.tfcompat.annotations import (
+        Args,
+        Extended,
+        Fn,
+        Kwargs,
+        Nest,
+        Operation,
+        Strategy,
+        Tensor,
+    )
     from tpudist.virtual.explanations import Explanation
 
 
@@ -31,7 +42,7 @@ _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
 _LABELS_LEAVE = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and not versions.BY_DEVICE
 
 
-def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Explanation) -> Any:
+def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Explanation) -> Nest:
     """Traces `fn` once per replica into the current graph.
 
     Context: cross-replica, in a graph or a ``tf.function``; `explanation` gets what a TPU refuses.
@@ -41,7 +52,7 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
         fn = functions.convert(fn)
     names, lines = _Names(), functions.source_lines()
 
-    def on_the_device(*replica_args: Any, **replica_kwargs: Any) -> Any:
+    def on_the_device(*replica_args: Any, **replica_kwargs: Any) -> Nest:
         with functions.source_lines_as(lines), _label(extended), extended.place():
             with _replica(extended), names.of_a_replica():
                 current = tf.distribute.get_replica_context()
@@ -110,7 +121,7 @@ class Replicas:
         self._graph = tf.compat.v1.get_default_graph()
         self._start = len(self._graph.get_operations())
 
-    def ops(self) -> Any:
+    def ops(self) -> list[Operation]:
         """The ops added to the graph since the replicas were started."""
         return self._graph.get_operations()[self._start :]
 
@@ -144,11 +155,11 @@ class Replica(distributed.MirroredReplicaContext):
         self._flow = functions.control_flow_context()
         self._graph = tf.compat.v1.get_default_graph()
 
-    def experimental_logical_device(self, logical_device_id: int) -> Any:
+    def experimental_logical_device(self, logical_device_id: int) -> AbstractContextManager[Any]:
         """See `VirtualExtended`."""
         return self.strategy.extended.experimental_logical_device(logical_device_id)
 
-    def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+    def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         if keras_loops.builds_a_model(merge_fn):
             with keras_loops.alone(self):
                 return merge_fn(self.strategy, *args, **kwargs)
@@ -158,7 +169,7 @@ class Replica(distributed.MirroredReplicaContext):
         merge.check_place(self._graph)
 
         @functions.library
-        def meet(*merge_args: Any, **merge_kwargs: Any) -> Any:
+        def meet(*merge_args: Any, **merge_kwargs: Any) -> Nest:
             extended = self.strategy.extended
             given = (merge_args, merge_kwargs)
             if not merge.keeps_merged(merge_fn):
@@ -170,7 +181,7 @@ class Replica(distributed.MirroredReplicaContext):
         return super()._merge_call(meet, args, kwargs)
 
     @functions.library
-    def all_reduce(self, reduce_op: Any, value: Any, *options: Any, **named_options: Any) -> Any:
+    def all_reduce(self, reduce_op: Any, value: Any, *options: Any, **named_options: Any) -> Nest:
         """Sums or averages a nest over the replicas; see ``ReplicaContext``.
 
         TensorFlow searches the graph behind a result with a custom gradient for
@@ -191,23 +202,23 @@ class Replica(distributed.MirroredReplicaContext):
 
         return nests.pack_sequence_as(value, reduced(*flat))
 
-    def _merge_and_reduce(self, reduce_op: Any, value: Any) -> Any:
+    def _merge_and_reduce(self, reduce_op: Any, value: Any) -> Nest:
         """``all_reduce`` of a nest, for releases that have none."""
 
-        def merge(strategy: Strategy, *merged: Any) -> Any:
+        def merge(strategy: Strategy, *merged: Any) -> Nest:
             return strategy.extended.batch_reduce_to(reduce_op, [(leaf, leaf) for leaf in merged])
 
         flat = self.merge_call(functions.library(merge), args=tuple(nests.flatten(value)))
         return nests.pack_sequence_as(value, flat)
 
 
-def _behind(tensor: Tensor) -> Any:
+def _behind(tensor: Tensor) -> Tensor:
     """`tensor`, where the search for variables stops; keeps its name for error messages."""
     name = getattr(getattr(tensor, "op", None), "name", "value")
     return tf.stop_gradient(tensor, name=name.split("/")[-1])
 
 
-def _replica(extended: Extended) -> Any:
+def _replica(extended: Extended) -> Replica:
     current = tf.distribute.get_replica_context()
     return Replica(extended._container_strategy(), current._replica_id_in_sync_group)
 

@@ -26,18 +26,22 @@ from tpudist.virtual.trace import arguments, dependencies, effects, function_gra
 from tpudist.virtual.variables import splits, storage, stored_once
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from tpudist.tfcompat.annotations import (
         Args,
         Extended,
         Fn,
         FunctionGraph,
         Kwargs,
+        Nest,
         Operation,
         Strategy,
+        Tensor,
     )
 
 
-def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
     """Traces `fn` once and runs it once per replica.
 
     Context: cross-replica, while a ``tf.function`` is being traced.
@@ -114,7 +118,7 @@ class Program(function_graphs.Trace):
         self.extended = extended
         self.arguments: list[Any] = []
         self.deliveries: list[Any] = []
-        self._replica_id = None
+        self._replica_id: Tensor | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -134,7 +138,7 @@ class Program(function_graphs.Trace):
         """The ids of these replicas."""
         return distributed.local_replicas(self.extended)
 
-    def trace(self, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+    def trace(self, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         """Calls `fn` in replica context; returns what it returned."""
         with self.graph.as_default():
             args, kwargs = arguments.enter(self, (args, kwargs))
@@ -211,7 +215,7 @@ class Program(function_graphs.Trace):
         """Ends the explanation of a segment that was built."""
         self.explanation.end_segment()
 
-    def replica_id(self) -> Any:
+    def replica_id(self) -> Tensor:
         """The replica's id, an int32 scalar that is known only at run time."""
         if self._replica_id is None:
             with self.graph.as_default(), tf.control_dependencies(None):
@@ -241,7 +245,7 @@ class Program(function_graphs.Trace):
                     )
         return super().outside(kwargs)
 
-    def merge(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+    def merge(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         """Runs `merge_fn` once, in cross-replica context.
 
         Raises:
@@ -318,7 +322,7 @@ class Part(Program):
     def end_segment(self) -> None:
         """Leaves the explanation open: the part is in a segment of the program around it."""
 
-    def replica_id(self) -> Any:
+    def replica_id(self) -> Tensor:
         """See the base class."""
         return self.around.replica_id()
 
@@ -332,7 +336,7 @@ class Part(Program):
             functions.capture(self.graph, tensor)
 
 
-def _id_of_any_replica() -> Any:
+def _id_of_any_replica() -> Tensor:
     """The tensor that is the replica's id in a trace.
 
     Releases that need a static id while they trace get a constant. When the program is called,
@@ -359,7 +363,7 @@ class TracedReplica(distributed.ReplicaContext):
         self._program = program
 
     @property
-    def replica_id_in_sync_group(self) -> Any:
+    def replica_id_in_sync_group(self) -> Tensor:
         """The replica's id, an int32 scalar tensor."""
         if functions.in_function_inside(self._program.graph):
             stored = storage.replica_id(self._program.extended)
@@ -367,11 +371,11 @@ class TracedReplica(distributed.ReplicaContext):
                 return stored
         return self._program.replica_id()
 
-    def experimental_logical_device(self, logical_device_id: int) -> Any:
+    def experimental_logical_device(self, logical_device_id: int) -> AbstractContextManager[Any]:
         """See `VirtualExtended`."""
         return self.strategy.extended.experimental_logical_device(logical_device_id)
 
-    def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+    def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         return self._program.merge(merge_fn, args, kwargs)
 
 

@@ -28,7 +28,7 @@ from tpudist.virtual.replicas import (
 from tpudist.virtual.trace import effects
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Args, Extended, Fn, Kwargs
+    from tpudist.tfcompat.annotations import Args, Extended, Fn, Kwargs, Nest
 
 
 #: {extended: {function: {owner of a bound method, or function: wrapper}}}
@@ -45,7 +45,7 @@ observers: list[Any] = []
 
 def call_for_each_replica(
     extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, op_by_op: bool = False
-) -> Any:
+) -> Nest:
     """Runs `fn` once per replica; see ``StrategyExtended``.
 
     Context: cross-replica; graph, ``tf.function`` or eager. In eager mode the
@@ -77,7 +77,7 @@ def call_for_each_replica(
     return results
 
 
-def _run_in_a_graph(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+def _run_in_a_graph(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
     """Runs `fn` with the engine that fits; explains why, where it is one trace per replica."""
     reason = _reason_for_per_replica_trace(extended, fn, args, kwargs)
     if reason is None:
@@ -119,7 +119,9 @@ class _Trial:
         return tf.compat.v1.global_variables() if self._graph else []
 
 
-def _reason_for_per_replica_trace(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+def _reason_for_per_replica_trace(
+    extended: Extended, fn: Fn, args: Args, kwargs: Kwargs
+) -> str | None:
     """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
     if not functions.in_function():
         return "a graph outside of run_steps_on_dataset: Python and Sessions have its tensors"
@@ -134,7 +136,7 @@ def _reason_for_per_replica_trace(extended: Extended, fn: Fn, args: Args, kwargs
     return python_ids.reason(fn, (args, kwargs))
 
 
-def call_in_function(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
+def call_in_function(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
     """Runs the replicas of `fn`, which may be a ``tf.function``, in one ``tf.function``."""
     args, kwargs = nests.map_structure(
         lambda leaf: _into_function(extended, leaf), (_of_signature(fn, args), kwargs)
@@ -142,7 +144,7 @@ def call_in_function(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> 
     return _wrapper(extended, fn)(*args, **kwargs)
 
 
-def _wrapper(extended: Extended, fn: Fn) -> Any:
+def _wrapper(extended: Extended, fn: Fn) -> Fn:
     """Wraps the replicas of `fn` in a ``tf.function``.
 
     The same `fn` gets the same wrapper, so it is traced once. The wrapper does
@@ -162,11 +164,11 @@ def _wrapper(extended: Extended, fn: Fn) -> Any:
         return _wrap(extended, fn)
 
 
-def _wrap(extended: Extended, fn: Fn) -> Any:
+def _wrap(extended: Extended, fn: Fn) -> Fn:
     target = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else (weakref.ref(fn))
     target_extended = weakref.ref(extended)
 
-    def for_each_replica(*args: Any, **kwargs: Any) -> Any:
+    def for_each_replica(*args: Any, **kwargs: Any) -> Nest:
         replica_function: Any = target()
         replica_function = functions.python_function(replica_function)
         extended: Any = target_extended()
@@ -195,7 +197,7 @@ def _of_signature(fn: Any, args: Args) -> tuple[Any, ...]:
     return tuple(nests.pack_sequence_as(tuple(args), tensors))
 
 
-def _into_function(extended: Extended, leaf: Any) -> Any:
+def _into_function(extended: Extended, leaf: Any) -> Nest:
     """Converts an argument for a ``tf.function``: per-replica numbers become tensors."""
     if not distributed.is_distributed(leaf) or isinstance(leaf, tf.Variable):
         return leaf
@@ -205,7 +207,7 @@ def _into_function(extended: Extended, leaf: Any) -> Any:
     return distributed.per_replica(extended, [tf.constant(part) for part in parts])
 
 
-def _out_of_function(extended: Extended, leaf: Any) -> Any:
+def _out_of_function(extended: Extended, leaf: Any) -> Nest:
     """Converts a result for a ``tf.function``, which returns no op and no variable.
 
     Ops run with the function. Of a variable each replica gives its value.

@@ -14,14 +14,15 @@ from tpudist.virtual.trace import dependencies, function_graphs, segments
 from tpudist.virtual.variables import storage, stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Operation, Tensor, Variable
+    from tpudist.tfcompat.annotations import Nest, Operation, Tensor, Variable
     from tpudist.virtual.replicas.merge import Merge
     from tpudist.virtual.replicas.program import Part, Program
     from tpudist.virtual.trace.segments import Segment
     from tpudist.virtual.vectorize.batching import BatchedSegment
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
-def build_calls(program: Program, results: Any) -> Any:
+def build_calls(program: Program, results: Any) -> Nest:
     """Builds the calls of the program into the graph that called ``run``.
 
     Args:
@@ -46,7 +47,7 @@ class Calls:
         self._last: list[Any] = []
         self._own_functions: dict[Any, Any] = {}
 
-    def build(self) -> Any:
+    def build(self) -> Nest:
         """Calls all segments and merges; returns the results."""
         program = self._program
         with program.outer.as_default(), program.extended.place():
@@ -94,7 +95,7 @@ class Calls:
         for external, placeholder in functions.captures(self._program.graph):
             self._batched_values[placeholder] = self._captured(external, placeholder)
 
-    def _captured(self, external: Any, placeholder: Any) -> Any:
+    def _captured(self, external: Any, placeholder: Any) -> BatchedValue:
         variable = storage.per_replica_variable(external)
         if variable is None:
             stored_once.assume_equal(stored_once.of_handle(external))
@@ -151,7 +152,7 @@ class Calls:
         self._last = self._last + reads
         self._last = self._last + self._read_or_assign(segment.around.assignments)
 
-    def _read_or_assign(self, ops: Sequence[Operation]) -> Any:
+    def _read_or_assign(self, ops: Sequence[Operation]) -> list[Operation]:
         """Does reads or assignments of the replicas' own variables; returns the ops to wait for."""
         with tf.control_dependencies(self._last):
             operations = vectorize.read_or_assign(
@@ -219,7 +220,7 @@ class Calls:
         self._batched_values.update(zip(flow.op.outputs, values))
         self._last = [op]
 
-    def _source(self, source: Any, replica: int | str) -> Any:
+    def _source(self, source: Any, replica: int | str) -> Tensor:
         batched = self.batched(source)
         if replica == "rows":
             return batched.rows()
@@ -232,7 +233,7 @@ class Calls:
 
     # Results.
 
-    def _result(self, leaf: Any) -> Any:
+    def _result(self, leaf: Any) -> Nest:
         if isinstance(leaf, tf.Operation):
             with tf.control_dependencies(self._last):
                 return tf.no_op()
@@ -248,7 +249,7 @@ class Calls:
         ]
         return self._per_replica([distributed.pack(leaf, row) for row in zip(*columns)])
 
-    def _assigned(self, variable: Variable) -> Any:
+    def _assigned(self, variable: Variable) -> Nest:
         """The value at the end of each replica's component of an assigned `variable`."""
         handle = functions.captured(variable.handle)
         stored = storage.per_replica_variable(handle)
@@ -260,7 +261,7 @@ class Calls:
                 parts = [graphs.read(copy.handle, variable.dtype) for copy in copies]
         return self._per_replica(parts)
 
-    def _per_replica(self, parts: Any) -> Any:
+    def _per_replica(self, parts: Any) -> Nest:
         if self._count == 1:
             return parts[0]
         return distributed.per_replica(self._program.extended, parts)

@@ -74,7 +74,7 @@ class Uniformity:
                 if self._placeholders.get(tensor, follows[i % len(follows)]):
                     self._uniform[tensor] = True
 
-    def _unseen(self, kind: Any, items: Any) -> Any:
+    def _unseen(self, kind: Any, items: Any) -> list[Any]:
         """The items of a list, which only grows, that were added since the last time."""
         start, self._seen[kind] = self._seen[kind], len(items)
         return items[start:]
@@ -135,7 +135,7 @@ class _Pairs:
                     return False
         return True
 
-    def _correspond(self, left: Any, right: Any) -> Any:
+    def _correspond(self, left: Any, right: Any) -> bool:
         if not all(nests.is_tensor(side) and not graphs.is_eager(side) for side in (left, right)):
             return _are_one(left, right)
         left, right = _source(left), _source(right)

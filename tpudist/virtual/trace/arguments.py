@@ -11,11 +11,11 @@ from tpudist.errors import PerReplicaError
 from tpudist.tfcompat import distributed, functions, nests
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended
+    from tpudist.tfcompat.annotations import Extended, Nest, Shape, T, Tensor
     from tpudist.virtual.replicas.program import Program
 
 
-def enter(program: Program, structure: Any) -> Any:
+def enter(program: Program, structure: T) -> T:
     """The arguments as the traced function sees them.
 
     Args:
@@ -61,7 +61,7 @@ def _components(leaf: Any, count: int) -> Any:
     )
 
 
-def _stack(program: Program, parts: Any) -> Any:
+def _stack(program: Program, parts: Any) -> Nest:
     """One placeholder (or composite of them) that stands for all `parts`."""
     if all(part is parts[0] for part in parts) and not nests.is_tensor(parts[0]):
         return parts[0]
@@ -82,7 +82,7 @@ def own_array(leaf: Any) -> Any:
     return tf.constant(leaf) if isinstance(leaf, (np.ndarray, np.generic)) else leaf
 
 
-def _convert(part: Any) -> Any:
+def _convert(part: Any) -> Tensor:
     if distributed.is_tensor_like(part):
         return part
     if isinstance(part, tf.Variable):
@@ -96,7 +96,7 @@ def _convert(part: Any) -> Any:
     )
 
 
-def _common_shape(shapes: Any) -> Any:
+def _common_shape(shapes: Any) -> Shape:
     """The most specific shape that fits all `shapes`."""
     first = shapes[0]
     if any(s.rank is None or s.rank != first.rank for s in shapes):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         FunctionGraph,
         Graph,
         GraphDef,
+        NodeDef,
         Operation,
         Tensor,
         TracedFunction,
@@ -242,7 +243,7 @@ def _graph_def(program: Program, segment: Segment, replica_id: int, graph: Graph
     return graph_def
 
 
-def _detached(op: Operation, names: Any) -> Any:
+def _detached(op: Operation, names: Any) -> NodeDef:
     """The node of `op` without ties to nodes outside of `names`."""
     node = op.node_def
     del node.input[:]

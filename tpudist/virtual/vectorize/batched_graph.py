@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tpudist.virtual.vectorize.values.ragged_values import Sizes
 
     Inputs = Sequence[BatchedValue]
-    Outputs = list[BatchedValue]
+    Outputs = Sequence[BatchedValue]
 
 
 #: {class of batched values of lists and optionals: the ops with a rule for it}
@@ -368,9 +368,9 @@ def _checked(op: Operation, outputs: Outputs | None) -> Outputs | None:
     """
     for value in outputs or ():
         if type(value) is batched_values.Batch and not value.has_expected_shape():
+            made = getattr(value.existing_tensor(), "shape", None)
             raise WrongShape(
-                "%s gives %s for %d replicas of %s"
-                % (op.type, value.existing_tensor().shape, value.count, value.shape)
+                "%s gives %s for %d replicas of %s" % (op.type, made, value.count, value.shape)
             )
     return outputs
 
@@ -380,7 +380,7 @@ def _touches(op: Operation) -> bool:
     return functions.is_stateful(op) or any(map(functions.is_resource, op.inputs))
 
 
-def _known_shapes(op: Operation, inputs: Any, count: int) -> list[Any] | None:
+def _known_shapes(op: Operation, inputs: Any, count: int) -> Outputs | None:
     """The outputs of a shape op as constants; None if a shape is not known while tracing."""
     shapes = [batched.static_shape(tensor) for batched, tensor in zip(inputs, op.inputs)]
     if not all(shape.is_fully_defined() for shape in shapes):

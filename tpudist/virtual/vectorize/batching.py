@@ -133,7 +133,7 @@ def _passed_positions(graph: FunctionGraph) -> list[int] | None:
     return [positions[tensor] for tensor in graph.outputs]
 
 
-def _serialized(body: Sequence[Operation], inputs: Any) -> Any:
+def _serialized(body: Sequence[Operation], inputs: Any) -> set[Operation]:
     """The ops of `body` that must be serialized.
 
     Without vectorization a segment is run by one replica after the other. That order is kept
@@ -161,7 +161,7 @@ def _is_shared(inputs: Any, handle: Tensor) -> bool:
     return isinstance(inputs.get(handle), (batched_values.Uniform, type(None)))
 
 
-def _after(body: Sequence[Operation], start: Any) -> Any:
+def _after(body: Sequence[Operation], start: Any) -> set[Operation]:
     """`start`, and the ops of `body` that need one of them, at any distance."""
     later = set(start)
     for op in body:
@@ -170,7 +170,7 @@ def _after(body: Sequence[Operation], start: Any) -> Any:
     return later
 
 
-def _before(body: Sequence[Operation], end: Any) -> Any:
+def _before(body: Sequence[Operation], end: Any) -> set[Operation]:
     """`end`, and the ops of `body` that one of them needs, at any distance."""
     earlier = set(end)
     for op in reversed(body):

@@ -18,8 +18,11 @@ from tpudist.virtual.vectorize.values.batched_values import NotBatchable, Unifor
 from tpudist.virtual.vectorize.values.layouts import common_layout, same_layout, with_layout
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Operation
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import Operation, TracedFunction
     from tpudist.virtual.vectorize.called_functions import Loop
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 #: A variable changes its layout at most five times; a bound for several variables.
@@ -56,7 +59,7 @@ class BatchedFunction:
             self.outputs = inner.values_of(function.outputs)
         self.record = inner.record
 
-    def finish(self, layouts: Any) -> Any:
+    def finish(self, layouts: Any) -> TracedFunction:
         """Converts the outputs to `layouts`; returns the function, as attributes take it."""
         with self._graph.building():
             outputs = map(with_layout, self.outputs, layouts)
@@ -68,7 +71,9 @@ class BatchedFunction:
         return functions.make(self._graph, noinline=False)
 
 
-def branches(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
+def branches(
+    graph: Any, op: Operation, inputs: Any, output_sums: Any
+) -> Sequence[BatchedValue] | None:
     """The batched outputs of `op`, an If or Case op of the trace that has no effect.
 
     Args:
@@ -110,7 +115,7 @@ def branches(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
     ]
 
 
-def loop(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
+def loop(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Sequence[BatchedValue] | None:
     """The same of a While op; arguments and errors as of :func:`branches`."""
     called = called_functions.loop(op)
     if called is None:
@@ -143,7 +148,7 @@ def _tensors(values: Any) -> list[Any]:
     return [tensor for value in values for tensor in value.tensors()]
 
 
-def _outputs(op: Operation, call: Any, layouts: Any) -> Any:
+def _outputs(op: Operation, call: Any, layouts: Any) -> Sequence[BatchedValue]:
     """The batched outputs of `call`, the batched copy of `op`."""
     values, outputs = [], list(call.outputs)
     for layout, tensor in zip(layouts, op.outputs):

@@ -13,13 +13,14 @@ from tpudist.virtual.vectorize.values import batched_values
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.vectorize.rules.node import Node
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 _REDUCTIONS = ("All", "Any", "ArgMax", "ArgMin", "Max", "Mean", "Min", "Prod", "Sum")
 
 
 @rule(*_REDUCTIONS)
-def reduction(node: Node) -> Any:
+def reduction(node: Node) -> Sequence[BatchedValue] | None:
     """Reduces over static axes."""
     axes = node.constant(1)
     if axes is None:
@@ -36,7 +37,7 @@ def reduction(node: Node) -> Any:
 
 
 @rule("L2Loss")
-def l2_loss(node: Node) -> Any:
+def l2_loss(node: Node) -> Sequence[BatchedValue] | None:
     """Computes half the sum of squares, of float32 and float64 only."""
     if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
         return None
@@ -58,7 +59,7 @@ def reshape(node: Node) -> list[Any]:
 
 
 @rule("Transpose")
-def transpose(node: Node) -> Any:
+def transpose(node: Node) -> Sequence[BatchedValue] | None:
     """Transposes axes."""
     order = node.constant(1)
     if order is None:
@@ -72,7 +73,7 @@ def transpose(node: Node) -> Any:
 
 
 @rule("Tile")
-def tile(node: Node) -> Any:
+def tile(node: Node) -> Sequence[BatchedValue] | None:
     """Repeats values along axes."""
     times = node.constant(1)
     if times is None:
@@ -82,7 +83,7 @@ def tile(node: Node) -> Any:
 
 
 @rule("BroadcastTo", "Fill")
-def broadcast_to(node: Node) -> Any:
+def broadcast_to(node: Node) -> Sequence[BatchedValue] | None:
     """Broadcasts to a static shape."""
     value = node.inputs[node.op.type == "Fill"]
     if isinstance(value, batched_values.Uniform):
@@ -93,7 +94,7 @@ def broadcast_to(node: Node) -> Any:
 
 
 @rule("MirrorPad", "MirrorPadGrad", "Pad", "PadV2")
-def pad(node: Node) -> Any:
+def pad(node: Node) -> Sequence[BatchedValue] | None:
     """Pads by static widths; also the gradient of that."""
     widths = node.constant(1)
     if widths is None or not node.is_uniform(*range(1, len(node.inputs))):
@@ -106,7 +107,7 @@ def pad(node: Node) -> Any:
 
 
 @rule("ConcatV2")
-def concatenate(node: Node) -> Any:
+def concatenate(node: Node) -> Sequence[BatchedValue] | None:
     """Concatenates along a static axis."""
     axis = node.constant(len(node.inputs) - 1)
     if axis is None:
@@ -117,7 +118,7 @@ def concatenate(node: Node) -> Any:
 
 
 @rule("Pack")
-def pack(node: Node) -> Any:
+def pack(node: Node) -> Sequence[BatchedValue] | None:
     """Stacks values along a new axis; one value several times is broadcast."""
     axis = node.op.get_attr("axis") % len(node.shape()) + 1
     values = [value.stacked() for value in node.inputs]
@@ -128,7 +129,7 @@ def pack(node: Node) -> Any:
 
 
 @rule("OneHot")
-def one_hot(node: Node) -> Any:
+def one_hot(node: Node) -> Sequence[BatchedValue] | None:
     """Makes one-hot vectors along an axis."""
     if not node.is_batch(0) or not node.is_uniform(1, 2, 3):
         return None
@@ -143,7 +144,7 @@ def one_hot(node: Node) -> Any:
 
 
 @rule("StridedSlice")
-def strided_slice(node: Node) -> Any:
+def strided_slice(node: Node) -> Sequence[BatchedValue] | None:
     """Slices by bounds that are the same for every replica."""
     bounds = _slice_arguments(node)
     if not bounds:
@@ -152,7 +153,7 @@ def strided_slice(node: Node) -> Any:
 
 
 @rule("StridedSliceGrad")
-def strided_slice_gradient(node: Node) -> Any:
+def strided_slice_gradient(node: Node) -> Sequence[BatchedValue] | None:
     """Computes the gradient of a slice by bounds that are the same for every replica."""
     bounds = _slice_arguments(node)
     if not bounds:
@@ -162,7 +163,7 @@ def strided_slice_gradient(node: Node) -> Any:
     return node.from_stacked(tf.raw_ops.StridedSliceGrad(shape=shape, dy=dy, **bounds))
 
 
-def _slice_arguments(node: Node) -> Any:
+def _slice_arguments(node: Node) -> dict[str, Any] | None:
     """The arguments of a slice, with the axis of replicas before; None if replicas differ."""
     arguments = {
         name: _prepend(i == 3, node, i) for i, name in enumerate(("begin", "end", "strides"), 1)
@@ -180,7 +181,7 @@ def _slice_arguments(node: Node) -> Any:
     return arguments
 
 
-def _prepend(first: Any, node: Node, index: int) -> Any:
+def _prepend(first: Any, node: Node, index: int) -> Tensor | None:
     """A uniform input with `first` before its numbers; None if it is not uniform."""
     numbers, dtype = node.constant(index), node.op.inputs[index].dtype
     if numbers is not None:
@@ -191,7 +192,7 @@ def _prepend(first: Any, node: Node, index: int) -> Any:
 
 
 @rule("Slice")
-def slice_(node: Node) -> Any:
+def slice_(node: Node) -> Sequence[BatchedValue] | None:
     """Slices from a position that is the same for every replica."""
     begin = _prepend(0, node, 1)
     if begin is None:
@@ -201,7 +202,7 @@ def slice_(node: Node) -> Any:
 
 
 @rule("Split")
-def split(node: Node) -> Any:
+def split(node: Node) -> Sequence[BatchedValue] | None:
     """Splits into equal parts along a static axis."""
     axis = node.constant(0)
     if axis is None:
@@ -215,7 +216,7 @@ def split(node: Node) -> Any:
 
 
 @rule("Unpack")
-def unpack(node: Node) -> Any:
+def unpack(node: Node) -> Sequence[BatchedValue] | None:
     """Unstacks along an axis."""
     axis = node.op.get_attr("axis") % len(node.input_shape())
     return _stacked_outputs(node, tf.unstack(node.inputs[0].stacked(), axis=axis + 1))

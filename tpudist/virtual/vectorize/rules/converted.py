@@ -17,7 +17,11 @@ from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.vectorize.rules.node import Node
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 CONVERTED = """AdjustContrastv2 AdjustHue AdjustSaturation Angle BatchToSpaceND BesselI0
@@ -36,28 +40,33 @@ _RANK = 4
 
 
 @rule(*CONVERTED)
-def converted(node: Node) -> Any:
+def converted(node: Node) -> Sequence[BatchedValue] | None:
     """Applies TensorFlow's converter; None if the shapes of the result are not as expected."""
     input_shapes = [node.input_shape(i) for i in range(len(node.inputs))]
     output_shapes = [node.shape(i) for i in range(len(node.op.outputs))]
-    if None in output_shapes or any(len(shape) > _RANK for shape in input_shapes + output_shapes):
+    shapes = input_shapes + output_shapes
+    if None in shapes or any(len(shape) > _RANK for shape in shapes):
         return None
-    values = [_value_and_is_stacked(value) for value in node.inputs]
-    tensors = None if None in values else vectorized.converted(node.op, node.count, values)
+    pairs = [_value_and_is_stacked(value) for value in node.inputs]
+    values = [pair for pair in pairs if pair is not None]
+    if len(values) < len(pairs):
+        return None
+    tensors = vectorized.converted(node.op, node.count, values)
     if tensors is None or len(tensors) != len(output_shapes):
         return None
-    outputs = [_batch(node, *pair) for pair in zip(tensors, output_shapes)]
-    return None if None in outputs else outputs
+    made = [_batch(node, *pair) for pair in zip(tensors, output_shapes)]
+    outputs = [output for output in made if output is not None]
+    return outputs if len(outputs) == len(made) else None
 
 
-def _value_and_is_stacked(value: Any) -> Any:
+def _value_and_is_stacked(value: Any) -> tuple[Tensor, bool] | None:
     """An input as the converter takes it: a tensor, and whether it is stacked; else None."""
     if isinstance(value, batched_values.Uniform):
         return value.value, False
     return (value.stacked(), True) if isinstance(value, batched_values.Batch) else None
 
 
-def _batch(node: Node, converted_output: Any, shape: Any) -> Any:
+def _batch(node: Node, converted_output: Any, shape: Any) -> BatchedValue | None:
     """The batched value of an output of the converter; None if it has another shape."""
     tensor, is_stacked = converted_output
     if not is_stacked or not tensor.shape.is_compatible_with([node.count] + shape):

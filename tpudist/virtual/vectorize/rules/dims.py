@@ -19,6 +19,8 @@ from tpudist.virtual.vectorize.values import batched_values, known_shapes
 from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, entries
 
 if TYPE_CHECKING:
+    from typing import Sequence
+
     from tpudist.tfcompat.annotations import Fn
     from tpudist.virtual.vectorize.rules.node import Node
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
@@ -39,7 +41,7 @@ def _dims(node: Node, numbers: Any, index: int = 0) -> BatchedValue:
     return batched_values.Uniform(node.count, constants.constant(value, dtype))
 
 
-def _array(numbers: Any, scalar: bool = False) -> Any:
+def _array(numbers: Any, scalar: bool = False) -> np.ndarray:
     """An array of ints and `Sizes`, which NumPy passes on as objects."""
     array = np.empty([len(numbers)], object)
     array[:] = numbers
@@ -49,13 +51,13 @@ def _array(numbers: Any, scalar: bool = False) -> Any:
 def computed(*types: str) -> Callable[[Fn], Any]:
     """A decorator: registers a function that computes one output from the arrays of all inputs."""
 
-    def register(compute: Fn) -> Any:
+    def register(compute: Fn) -> Fn:
         return rule(*types)(functools.partial(_apply, compute))
 
     return register
 
 
-def _apply(compute: Fn, node: Node) -> Any:
+def _apply(compute: Fn, node: Node) -> Sequence[BatchedValue] | None:
     numbers, output = [entries(value) for value in node.inputs], node.op.outputs[0]
     if None in numbers or not output.dtype.is_integer or output.shape.rank not in (0, 1):
         return None
@@ -67,7 +69,7 @@ def _apply(compute: Fn, node: Node) -> Any:
 
 
 @rule("Shape", "ShapeN")
-def shapes(node: Node) -> Any:
+def shapes(node: Node) -> Sequence[BatchedValue] | None:
     """Returns the shapes of values."""
     all_entries = [known_shapes.shape_entries(value) for value in node.inputs]
     if None in all_entries:
@@ -76,7 +78,7 @@ def shapes(node: Node) -> Any:
 
 
 @rule("Size")
-def size(node: Node) -> Any:
+def size(node: Node) -> Sequence[BatchedValue] | None:
     """Returns the number of elements of a value."""
     numbers = known_shapes.shape_entries(node.inputs[0])
     if not numbers or 0 in numbers:
@@ -85,55 +87,55 @@ def size(node: Node) -> Any:
 
 
 @computed("Cast", *IDENTITIES)
-def cast(node: Node, numbers: Any) -> Any:
+def cast(node: Node, numbers: Any) -> object:
     """Returns the same numbers, maybe as another integer type."""
     return numbers
 
 
 @computed("Reshape", "ExpandDims", "Squeeze")
-def reshape(node: Node, numbers: Any, *unused: Any) -> Any:
+def reshape(node: Node, numbers: Any, *unused: Any) -> object:
     """Turns a scalar into a vector of one number, or back."""
     return numbers.reshape([-1] * node.op.outputs[0].shape.rank)
 
 
 @computed("Prod")
-def prod(node: Node, numbers: Any, axis: Any) -> Any:
+def prod(node: Node, numbers: Any, axis: Any) -> object:
     """Multiplies the entries of a vector."""
     return np.prod(numbers, keepdims=node.op.get_attr("keep_dims"))
 
 
 @computed("Mul")
-def multiply(node: Node, one: Any, other: Any) -> Any:
+def multiply(node: Node, one: Any, other: Any) -> object:
     """Multiplies numbers of rows by ints."""
     return one * other
 
 
 @computed("FloorDiv")
-def floor_div(node: Node, one: Any, other: Any) -> Any:
+def floor_div(node: Node, one: Any, other: Any) -> object:
     """Divides ints by ints, and numbers of rows by 1."""
     return one // other
 
 
 @computed("Pack")
-def pack(node: Node, *numbers: Any) -> Any:
+def pack(node: Node, *numbers: Any) -> object:
     """Makes a shape of scalars."""
     return np.concatenate([each.reshape([1]) for each in numbers])
 
 
 @computed("ConcatV2")
-def concatenate(node: Node, *numbers: Any) -> Any:
+def concatenate(node: Node, *numbers: Any) -> object:
     """Concatenates shapes."""
     return np.concatenate(numbers[:-1])
 
 
 @computed("Slice")
-def slice_(node: Node, numbers: Any, begin: Any, size: Any) -> Any:
+def slice_(node: Node, numbers: Any, begin: Any, size: Any) -> object:
     """Slices a shape."""
     return numbers[begin[0] :][: None if size[0] == -1 else size[0]]
 
 
 @computed("StridedSlice")
-def strided_slice(node: Node, numbers: Any, begin: Any, end: Any, stride: Any) -> Any:
+def strided_slice(node: Node, numbers: Any, begin: Any, end: Any, stride: Any) -> object:
     """Slices a shape, or takes one entry of it."""
     if node.op.get_attr("ellipsis_mask") or node.op.get_attr("new_axis_mask"):
         raise TypeError
@@ -145,13 +147,13 @@ def strided_slice(node: Node, numbers: Any, begin: Any, end: Any, stride: Any) -
 
 
 @computed("GatherV2")
-def gather(node: Node, numbers: Any, indices: Any, axis: Any) -> Any:
+def gather(node: Node, numbers: Any, indices: Any, axis: Any) -> object:
     """Gathers entries of a shape."""
     return numbers[indices.astype(int)]
 
 
 @computed("DynamicStitch")
-def dynamic_stitch(node: Node, *indices_and_numbers: Any) -> Any:
+def dynamic_stitch(node: Node, *indices_and_numbers: Any) -> object:
     """Replaces some entries of a shape."""
     half = len(indices_and_numbers) // 2
     indices, numbers = (
@@ -164,7 +166,7 @@ def dynamic_stitch(node: Node, *indices_and_numbers: Any) -> Any:
 
 
 @rule("ConcatOffset")
-def concat_offsets(node: Node) -> Any:
+def concat_offsets(node: Node) -> object:
     """Returns where the parts of a concatenation begin, along an axis that is not the rows'."""
     axis, parts = node.constant(0), [entries(value) for value in node.inputs[1:]]
     if axis is None or None in parts or any(isinstance(shape[axis], Sizes) for shape in parts):

@@ -8,7 +8,10 @@ from tpudist.virtual.vectorize.rules.node import BROADCAST_RANK, IDENTITIES, LIN
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
+    from typing import Sequence
+
     from tpudist.virtual.vectorize.rules.node import Node
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Elu Erf Exp
@@ -27,13 +30,13 @@ TanhGrad""".split()
 
 
 @rule(*IDENTITIES)
-def identity(node: Node) -> Any:
+def identity(node: Node) -> Sequence[BatchedValue] | None:
     """Returns its input."""
     return node.inputs
 
 
 @rule(*UNARY)
-def unary(node: Node) -> Any:
+def unary(node: Node) -> Sequence[BatchedValue] | None:
     """Batches ops with one input."""
     value = node.inputs[0]
     if isinstance(value, batched_values.ReplicaSum):
@@ -44,7 +47,7 @@ def unary(node: Node) -> Any:
 
 
 @rule(*BROADCAST)
-def broadcast(node: Node) -> Any:
+def broadcast(node: Node) -> Sequence[BatchedValue] | None:
     """Batches ops that broadcast their inputs."""
     if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
         return _on_sums(node)
@@ -72,7 +75,7 @@ def broadcast(node: Node) -> Any:
     )
 
 
-def _common_form(node: Node) -> Any:
+def _common_form(node: Node) -> str:
     """The form that all batches among the inputs have already; else the usual one of the rank."""
     forms = {
         value.preferred_form() for value in node.inputs if isinstance(value, batched_values.Batch)
@@ -83,7 +86,7 @@ def _common_form(node: Node) -> Any:
 
 
 @rule(*SAME_SHAPE)
-def same_shape(node: Node) -> Any:
+def same_shape(node: Node) -> Sequence[BatchedValue] | None:
     """Batches ops whose inputs have one shape."""
     if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
         return _on_sums(node)

@@ -14,7 +14,11 @@ from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import Nest, Tensor
     from tpudist.virtual.vectorize.rules.node import Node
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 #: Ops that take examples along their first axis.
@@ -44,7 +48,7 @@ NUM_EXAMPLE_INPUTS = {
 
 
 @rule(*ROW_OPS)
-def row_by_row(node: Node) -> Any:
+def row_by_row(node: Node) -> Sequence[BatchedValue] | None:
     """Batches ops that take examples along their first axis, and parameters."""
     num_examples = NUM_EXAMPLE_INPUTS.get(node.op.type, len(node.inputs))
     parameters = range(num_examples, len(node.inputs))
@@ -60,7 +64,7 @@ def row_by_row(node: Node) -> Any:
 
 
 @rule("Softmax", "LogSoftmax")
-def last_axis(node: Node) -> Any:
+def last_axis(node: Node) -> Sequence[BatchedValue] | None:
     """Batches ops along the last axis, whatever the rank."""
     if len(node.shape()) > 1:
         return node.on_rows(node.inputs[0].rows())
@@ -68,7 +72,7 @@ def last_axis(node: Node) -> Any:
 
 
 @rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
-def convolution_input_gradient(node: Node) -> Any:
+def convolution_input_gradient(node: Node) -> Sequence[BatchedValue] | None:
     """Computes the gradient of a convolution for its examples."""
     if not (node.is_uniform(1) and node.is_batch(2)):
         return None
@@ -76,12 +80,12 @@ def convolution_input_gradient(node: Node) -> Any:
 
 
 @rule("AvgPool3DGrad", "AvgPoolGrad")
-def average_pool_gradient(node: Node) -> Any:
+def average_pool_gradient(node: Node) -> Sequence[BatchedValue] | None:
     """Computes the gradient of an average pool."""
     return node.on_rows(_shape_of_rows(node), node.inputs[1].rows())
 
 
-def _shape_of_rows(node: Node) -> Any:
+def _shape_of_rows(node: Node) -> Nest:
     """Input 0, the shape of the output, changed to that of all replicas' rows."""
     size, *others = node.shape()
     return constants.constant([size * node.count] + others, node.op.inputs[0].dtype)
@@ -97,7 +101,7 @@ def convolution_filter_gradient(node: Node) -> list[Any] | None:
 
 
 @rule("BiasAddGrad")
-def bias_gradient(node: Node) -> Any:
+def bias_gradient(node: Node) -> Sequence[BatchedValue] | None:
     """Computes the gradient of a bias, a sum over examples; per replica only of common floats."""
     if node.summed:
         return [batched_values.ReplicaSum(node.add_op(node.inputs[0].rows())[0])]
@@ -110,7 +114,7 @@ def bias_gradient(node: Node) -> Any:
 
 
 @rule("ReverseSequence")
-def reverse_sequence(node: Node) -> Any:
+def reverse_sequence(node: Node) -> Sequence[BatchedValue] | None:
     """Reverses the first elements of each example, as many as its length says."""
     if node.op.get_attr("batch_dim"):
         return None
@@ -118,7 +122,7 @@ def reverse_sequence(node: Node) -> Any:
 
 
 @rule("MatMul")
-def matmul(node: Node) -> Any:
+def matmul(node: Node) -> Sequence[BatchedValue] | None:
     """Multiplies matrices: examples and weights, or their gradients."""
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
@@ -136,7 +140,7 @@ def matmul(node: Node) -> Any:
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def batch_matmul(node: Node) -> Any:
+def batch_matmul(node: Node) -> Sequence[BatchedValue] | None:
     """Multiplies batches of matrices, whose batch axes are broadcast.
 
     If the shapes allow it, the replicas' rows form one larger batch, as in a program without
@@ -161,7 +165,7 @@ def batch_matmul(node: Node) -> Any:
     )
 
 
-def _rows_or_value(value: Any) -> Any:
+def _rows_or_value(value: Any) -> Tensor:
     return value.value if isinstance(value, batched_values.Uniform) else value.rows()
 
 
@@ -190,7 +194,7 @@ def _by_one_matrix(node: Node, left: Any, matrix: Any) -> list[Any]:
 
 
 @rule("Einsum")
-def einsum(node: Node) -> Any:
+def einsum(node: Node) -> Sequence[BatchedValue] | None:
     """Sums products along named axes; the axis of replicas gets a name of its own."""
     terms, out = node.op.get_attr("equation").decode().replace(" ", "").split("->")
     name = next(letter for letter in string.ascii_letters if letter not in terms + out)

@@ -15,8 +15,11 @@ from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import DType, Tensor
     from tpudist.virtual.vectorize.rules.node import Node
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 #: The most numbers of an index, with one for the replica, that kernels of scatters take.
@@ -24,7 +27,7 @@ _MAX_INDEX_DEPTH = 7
 
 
 @rule("GatherV2", "ResourceGather")
-def gather(node: Node) -> Any:
+def gather(node: Node) -> Sequence[BatchedValue] | None:
     """Gathers slices of a table, as in an embedding, or of each replica's own values."""
     axis, batch_dims = _axis(node), node.op.get_attr("batch_dims")
     if axis is None:
@@ -40,7 +43,7 @@ def gather(node: Node) -> Any:
     return node.from_stacked(constants.reshape(gathered, [node.count] + node.shape()))
 
 
-def _axis(node: Node) -> Any:
+def _axis(node: Node) -> int | None:
     """The axis that is gathered from, not negative; None if it is not known while tracing."""
     if node.op.type == "ResourceGather":
         return 0
@@ -48,7 +51,7 @@ def _axis(node: Node) -> Any:
     return None if axis is None else int(axis) % len(node.input_shape(0))
 
 
-def _gather_from_table(node: Node, axis: int) -> Any:
+def _gather_from_table(node: Node, axis: int) -> Sequence[BatchedValue] | None:
     """Gathers from a uniform table."""
     table, indices = node.inputs[:2]
     if axis:
@@ -60,7 +63,7 @@ def _gather_from_table(node: Node, axis: int) -> Any:
     return node.on_form(form, table.value, indices.in_form(form), *rest)
 
 
-def _gather(table: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+def _gather(table: Any, indices: Any, axis: int, batch_dims: int) -> Tensor:
     along = constants.constant(axis)
     return tf.raw_ops.GatherV2(params=table, indices=indices, axis=along, batch_dims=batch_dims)
 
@@ -88,7 +91,7 @@ def segment_reduction(node: Node) -> list[Any] | None:
 
 
 @rule("ScatterNd")
-def scatter(node: Node) -> Any:
+def scatter(node: Node) -> Sequence[BatchedValue] | None:
     """Scatters values into zeros."""
     if not node.is_uniform(2) or not _has_indices(node, 0):
         return None
@@ -104,7 +107,7 @@ def scatter(node: Node) -> Any:
     "TensorScatterSub",
     "TensorScatterUpdate",
 )
-def scatter_into(node: Node) -> Any:
+def scatter_into(node: Node) -> Sequence[BatchedValue] | None:
     """Scatters values into an array, or combines them with its elements."""
     if not _has_indices(node, 1):
         return None
@@ -118,7 +121,7 @@ def _has_indices(node: Node, index: int) -> bool:
     return bool(shape) and 0 < shape[-1] < _MAX_INDEX_DEPTH
 
 
-def _with_replica_index(node: Node, indices: Any) -> Any:
+def _with_replica_index(node: Node, indices: Any) -> Tensor:
     """The indices of all replicas, with the number of the replica before each."""
     stacked = indices.stacked()
     shape = stacked.shape.as_list()
@@ -126,6 +129,6 @@ def _with_replica_index(node: Node, indices: Any) -> Any:
     return tf.concat([tf.broadcast_to(replicas, shape[:-1] + [1]), stacked], -1)
 
 
-def _replica_indices(node: Node, rank: int, dtype: DType) -> Any:
+def _replica_indices(node: Node, rank: int, dtype: DType) -> Tensor:
     """The number of each replica, along a first axis before `rank` axes of size 1."""
     return constants.reshape(tf.range(node.count, dtype=dtype), [-1] + [1] * rank)

@@ -15,24 +15,24 @@ from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values, optionals, tensor_lists
 
 if TYPE_CHECKING:
+    from typing import Sequence
+
     from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.vectorize.rules.node import Node
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
-def _list(node: Node, index: int, shape: Any) -> Any:
+def _list(node: Node, index: int, shape: Any) -> Tensor:
     """Input `index` as a list of stacked elements, of `shape` in one replica."""
     value = node.inputs[index]
     if isinstance(value, tensor_lists.StackedList):
         if value.shape != list(shape):
             raise batched_values.NotBatchable("a list of tensors of several shapes")
         return value.value
-    new_list = tensor_lists.of_any_shape(value.value)
-    if new_list is None:
-        raise batched_values.NotBatchable("a list of tensors that were the same for every replica")
-    return new_list
+    return tensor_lists.of_any_shape(value.value)
 
 
-def _lists(node: Node, index: int, shape: Any, tensor: Tensor) -> Any:
+def _lists(node: Node, index: int, shape: Any, tensor: Tensor) -> BatchedValue:
     """The batched value of the list `tensor`; its elements have the type of input `index`."""
     return tensor_lists.StackedList(node.count, shape, node.op.inputs[index].dtype, tensor)
 
@@ -45,14 +45,14 @@ def _element(node: Node, index: int) -> tuple[Any, ...]:
     return value.stacked(), shape
 
 
-def _index(node: Node, index: int) -> Any:
+def _index(node: Node, index: int) -> Tensor:
     """Input `index`, an index or a size, which must be uniform."""
     if not node.is_uniform(index):
         raise batched_values.NotBatchable("replicas use different places of a list")
     return node.inputs[index].value
 
 
-def _stacked_shape(node: Node, index: int, shape: Any) -> Any:
+def _stacked_shape(node: Node, index: int, shape: Any) -> Tensor:
     """Input `index`, the shape of an element, for stacked elements."""
     return constants.constant([node.count] + list(shape), node.op.inputs[index].dtype)
 
@@ -115,7 +115,7 @@ def resize(node: Node) -> list[Any]:
 
 
 @rule("AddN")
-def add(node: Node) -> Any:
+def add(node: Node) -> Sequence[BatchedValue] | None:
     """Adds lists element by element; for other values see :mod:`elementwise`."""
     lists = [value for value in node.inputs if isinstance(value, tensor_lists.StackedList)]
     if not lists:
@@ -125,7 +125,7 @@ def add(node: Node) -> Any:
 
 
 @rule("TensorListStack", "TensorListGather")
-def stack(node: Node) -> Any:
+def stack(node: Node) -> Sequence[BatchedValue] | None:
     """Stacks the elements of a list along a new first axis."""
     value, (size, *shape) = node.inputs[0], node.shape() or [None]
     if size is None or shape != value.shape:
@@ -137,7 +137,7 @@ def stack(node: Node) -> Any:
     return node.from_stacked(_replicas_swapped(stacked))
 
 
-def _replicas_swapped(tensor: Tensor) -> Any:
+def _replicas_swapped(tensor: Tensor) -> Tensor:
     """`tensor` with its first two axes, those of replicas and elements, swapped."""
     return tf.transpose(tensor, [1, 0] + list(range(2, len(tensor.shape))))
 

@@ -149,7 +149,7 @@ class Node:
             return len(shape) < len(out) or shape[0] == 1
         return len(shape) == len(out) and shape[0] == out[0]
 
-    def add_op(self, *inputs: Any) -> Any:
+    def add_op(self, *inputs: Any) -> list[Tensor]:
         """Adds a copy of the op with these input tensors; returns its output tensors."""
         return functions.copy_op(self.op, inputs).outputs
 

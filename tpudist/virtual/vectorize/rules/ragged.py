@@ -22,7 +22,11 @@ from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, ent
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
 
 if TYPE_CHECKING:
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import Fn, Tensor
     from tpudist.virtual.vectorize.rules.node import Node
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 #: {op type: rule for an op with a `Ragged` input, or with a shape that is a `Dims`}
@@ -40,7 +44,7 @@ _SHAPE_TAKING = ("BroadcastTo", "Fill", "Range", "Tile")
 _SHAPE_OPS = ("Shape", "ShapeN", "Size")
 
 
-def apply_ragged_rule(node: Node) -> Any:
+def apply_ragged_rule(node: Node) -> Sequence[BatchedValue] | None:
     """The batched outputs of a `Node`; None if no rule covers it.
 
     The class of one of its inputs is in `RAGGED_KINDS`.
@@ -76,7 +80,7 @@ def ragged_outputs(node: Node, sizes: Sizes, outputs: Any) -> list[Any]:
     ]
 
 
-def on_all_rows(node: Node) -> Any:
+def on_all_rows(node: Node) -> Sequence[BatchedValue] | None:
     """Adds the op on the rows of all replicas; None if an input has neither rows nor one value."""
     sizes = next((value.sizes for value in node.inputs if isinstance(value, Ragged)), None)
     if sizes is None or row_shapes(node) is None:
@@ -87,7 +91,7 @@ def on_all_rows(node: Node) -> Any:
     return ragged_outputs(node, sizes, node.add_op(*inputs))
 
 
-def _of_all_rows(value: Any, sizes: Sizes) -> Any:
+def _of_all_rows(value: Any, sizes: Sizes) -> Tensor | None:
     """The rows of a `Ragged`, the shape of all rows for one replica's, or one value for all."""
     if isinstance(value, Ragged):
         return ragged_values.checked_rows(value, sizes)
@@ -97,7 +101,7 @@ def _of_all_rows(value: Any, sizes: Sizes) -> Any:
     return value.value if isinstance(value, batched_values.Uniform) else None
 
 
-def full_shape(numbers: Any, dtype: Any) -> Any:
+def full_shape(numbers: Any, dtype: Any) -> Tensor:
     """The shape of all replicas' rows; `numbers` are the entries of one replica's shape."""
     return tf.cast(tf.stack([numbers[0].total()] + numbers[1:]), dtype)
 
@@ -105,7 +109,7 @@ def full_shape(numbers: Any, dtype: Any) -> Any:
 def by_row(*types: str) -> Callable[[Callable[[Node], Any]], Any]:
     """A decorator: registers a function that says whether an op treats each row by itself."""
 
-    def register(is_by_row: Callable[[Node], Any]) -> Any:
+    def register(is_by_row: Callable[[Node], Any]) -> Fn:
         return rule(*types)(lambda node: on_all_rows(node) if is_by_row(node) else None)
 
     return register
@@ -126,7 +130,7 @@ def within_rows(node: Node, axes: Any) -> bool:
     return are_ragged(node, 0) and is_inside(axes, len(node.inputs[0].shape))
 
 
-def broadcast_input(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
+def broadcast_input(node: Node, index: int, rank: int, sizes: Sizes) -> Tensor | None:
     """An input in a shape that broadcasts to rows with `rank` axes; None if not known how."""
     value, shape = node.inputs[index], node.input_shape(index)
     if isinstance(value, Ragged):
@@ -142,7 +146,7 @@ def broadcast_input(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
 
 
 @rule("SoftmaxCrossEntropyWithLogits", *elementwise.BROADCAST)
-def broadcast(node: Node) -> Any:
+def broadcast(node: Node) -> Sequence[BatchedValue] | None:
     """Batches elementwise ops that broadcast their inputs."""
     shapes, ragged = row_shapes(node), [value for value in node.inputs if isinstance(value, Ragged)]
     sizes = ragged_values.broadcast_sizes(ragged) if shapes and ragged else None
@@ -268,7 +272,7 @@ def reshape(node: Node) -> list[Any] | None:
 
 
 @rule("Tile")
-def tile(node: Node) -> Any:
+def tile(node: Node) -> Sequence[BatchedValue] | None:
     """Repeats values along axes of a row, or one row as often as there are rows."""
     times, multiples = node.constant(1), entries(node.inputs[1])
     if times is not None:
@@ -283,7 +287,7 @@ def tile(node: Node) -> Any:
 
 
 @rule("Fill", "BroadcastTo")
-def fill(node: Node) -> Any:
+def fill(node: Node) -> Sequence[BatchedValue] | None:
     """Fills all rows with one value, or broadcasts one row to them."""
     shape, value = (0, 1) if node.op.type == "Fill" else (1, 0)
     target = entries(node.inputs[shape])
@@ -296,7 +300,7 @@ def fill(node: Node) -> Any:
 
 
 @rule("Range")
-def range_(node: Node) -> Any:
+def range_(node: Node) -> Sequence[BatchedValue] | None:
     """Counts from 0 to the number of rows, in each replica."""
     start, step, limit = node.constant(0), node.constant(2), entries(node.inputs[1])
     if start is None or start or step is None or step != 1 or not isinstance(limit[0], Sizes):

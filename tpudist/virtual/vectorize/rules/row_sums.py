@@ -21,7 +21,11 @@ from tpudist.virtual.vectorize.values.known_shapes import Axes, Sizes
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
 
 if TYPE_CHECKING:
+    from typing import Sequence
+
+    from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.vectorize.rules.node import Node
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
 def _replica_sum(node: Node, *inputs: Any) -> list[Any]:
@@ -30,7 +34,7 @@ def _replica_sum(node: Node, *inputs: Any) -> list[Any]:
 
 
 @rule("Sum", "Mean")
-def reduction(node: Node) -> Any:
+def reduction(node: Node) -> Sequence[BatchedValue] | None:
     """Sums, or averages, over axes of a row, or over the rows of each replica."""
     if isinstance(node.inputs[1], Axes):
         return _reduce_to_shape(node, node.inputs[1].target)
@@ -44,7 +48,7 @@ def reduction(node: Node) -> Any:
     return _sum_per_replica(node, axes)
 
 
-def _sum_per_replica(node: Node, axes: Any) -> Any:
+def _sum_per_replica(node: Node, axes: Any) -> Sequence[BatchedValue] | None:
     """The sums or means over the rows of each replica, and over other `axes`."""
     value, dtype = node.inputs[0], node.op.outputs[0].dtype
     if node.shape() is None or dtype not in (tf.float32, tf.float64):
@@ -59,12 +63,12 @@ def _sum_per_replica(node: Node, axes: Any) -> Any:
     return node.from_stacked(constants.reshape(sums, [node.count] + node.shape()))
 
 
-def _sum_by_owner(rows: Any, value: Any) -> Any:
+def _sum_by_owner(rows: Any, value: Any) -> Tensor:
     """The sums of each replica's rows, stacked."""
     return tf.math.unsorted_segment_sum(rows, value.sizes.owners(), value.count)
 
 
-def _reduce_to_shape(node: Node, target: Any) -> Any:
+def _reduce_to_shape(node: Node, target: Any) -> Sequence[BatchedValue] | None:
     """Sums a gradient to the shape `target`, as `known_shapes.Axes` say."""
     value = node.inputs[0]
     if not isinstance(value, Ragged) or any(isinstance(n, Sizes) for n in target[1:]):
@@ -100,7 +104,7 @@ def _reduce_to_rows(node: Node, value: Any, target: Any, inner: Any) -> list[Any
 
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
-def convolution_filter_gradient(node: Node) -> Any:
+def convolution_filter_gradient(node: Node) -> Sequence[BatchedValue] | None:
     """Computes the gradient of a convolution for its filter, a sum over examples."""
     images, size, gradients = node.inputs
     if not (are_ragged(node, 0, 2) and node.summed and node.is_uniform(1)):
@@ -110,13 +114,13 @@ def convolution_filter_gradient(node: Node) -> Any:
 
 
 @rule("BiasAddGrad")
-def bias_gradient(node: Node) -> Any:
+def bias_gradient(node: Node) -> Sequence[BatchedValue] | None:
     """Computes the gradient of a bias, a sum over examples."""
     return _replica_sum(node, node.inputs[0].rows()) if node.summed else None
 
 
 @rule("MatMul")
-def matmul(node: Node) -> Any:
+def matmul(node: Node) -> Sequence[BatchedValue] | None:
     """Multiplies matrices: examples and weights, or their gradients."""
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
@@ -128,7 +132,7 @@ def matmul(node: Node) -> Any:
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def batch_matmul(node: Node) -> Any:
+def batch_matmul(node: Node) -> Sequence[BatchedValue] | None:
     """Multiplies batches of matrices, whose first batch axis is that of the rows."""
     if row_shapes(node) is None:
         return None
@@ -160,7 +164,7 @@ def _by_one_matrix(node: Node) -> list[Any] | None:
 
 
 @rule("Einsum")
-def einsum(node: Node) -> Any:
+def einsum(node: Node) -> Sequence[BatchedValue] | None:
     """Sums products along named axes; the first axis of ragged inputs is that of the rows."""
     equation = node.op.get_attr("equation").decode().replace(" ", "")
     terms, out = equation.split("->")
@@ -181,7 +185,7 @@ def einsum(node: Node) -> Any:
 
 
 @rule("UnsortedSegmentSum")
-def segment_sum(node: Node) -> Any:
+def segment_sum(node: Node) -> Sequence[BatchedValue] | None:
     """Computes the gradient of gathering rows of a table."""
     values, ids, size = node.inputs
     if not (node.summed and are_ragged(node, 0, 1) and node.is_uniform(2) and len(ids.shape) == 1):

@@ -30,7 +30,7 @@ from tpudist.tfcompat import functions
 from tpudist.virtual import constants, reductions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Tensor
+    from tpudist.tfcompat.annotations import DType, Shape, Tensor
 
 
 class NotBatchable(Exception):
@@ -52,7 +52,7 @@ class BatchedValue:
     _tensors: list[Any]
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Tensor:
         """The tensor, of a value that consists of one."""
         return self._tensors[0]
 
@@ -61,11 +61,11 @@ class BatchedValue:
         """Equal for two values of one class with the same layout."""
         return getattr(self, "shape", None)
 
-    def tensors(self) -> Any:
+    def tensors(self) -> list[Tensor]:
         """The tensors that it consists of."""
         return self._tensors
 
-    def sources(self) -> Any:
+    def sources(self) -> list[Tensor]:
         """The tensors from which every form of it is computed."""
         return self.tensors()
 
@@ -77,17 +77,17 @@ class BatchedValue:
         """
         raise NotBatchable("only the sum over the replicas is known")
 
-    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
         """A batched value of the same layout that consists of `tensors`."""
         other = copy.copy(self)
         other._tensors = list(tensors)
         return other
 
-    def placeholders(self, tensor: Tensor) -> Any:
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
         """Placeholders of the same layout for `tensor`, of the trace."""
         return self.with_tensors([functions.placeholder_like(own) for own in self.tensors()])
 
-    def static_shape(self, tensor: Tensor) -> Any:
+    def static_shape(self, tensor: Tensor) -> Shape:
         """The static shape that `tensor`, of the trace, has in one replica."""
         return tensor.shape
 
@@ -103,11 +103,11 @@ class Uniform(BatchedValue):
         """The value of the tensor as an array if it is known while tracing, or None."""
         return functions.static_value(self.value)
 
-    def placeholders(self, tensor: Tensor) -> Any:
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
         """Placeholders of the same layout for `tensor`, of the trace."""
         return self.with_tensors([functions.placeholder_like(tensor)])
 
-    def static_shape(self, tensor: Tensor) -> Any:
+    def static_shape(self, tensor: Tensor) -> Shape:
         """The static shape that `tensor`, of the trace, has in one replica."""
         return self.value.shape
 
@@ -115,11 +115,11 @@ class Uniform(BatchedValue):
         """One tensor per replica."""
         return [self.value] * self.count
 
-    def rows(self) -> Any:
+    def rows(self) -> Tensor:
         """The value repeated along its first axis, like the rows of a `Batch`."""
         return tf.concat(self.per_replica(), 0)
 
-    def stacked(self) -> Any:
+    def stacked(self) -> Tensor:
         """The value repeated along a new first axis, like a stacked `Batch`."""
         return constants.repeated(self.value, self.count)
 
@@ -150,18 +150,18 @@ class Constant(Uniform):
         self._graph = tf.compat.v1.get_default_graph()
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Tensor:
         """The tensor."""
         if self._tensors[0] is None:
             with self._graph.as_default():
                 self._tensors[0] = constants.constant(self._numbers, self._dtype)
         return self._tensors[0]
 
-    def tensors(self) -> Any:
+    def tensors(self) -> list[Tensor]:
         """The tensor, in a list."""
         return [self.value]
 
-    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
+    def with_tensors(self, tensors: Sequence[Tensor]) -> Uniform:
         """A uniform value of `tensors`, whose numbers are not known."""
         return Uniform(self.count, *tensors)
 
@@ -169,11 +169,11 @@ class Constant(Uniform):
         """The numbers, an array."""
         return self._numbers
 
-    def sources(self) -> Any:
+    def sources(self) -> list[Tensor]:
         """No tensors: constants need no control inputs."""
         return []
 
-    def static_shape(self, tensor: Tensor) -> Any:
+    def static_shape(self, tensor: Tensor) -> Shape:
         """The static shape that `tensor`, of the trace, has in one replica."""
         return tf.TensorShape(self._numbers.shape)
 
@@ -190,7 +190,7 @@ class PerReplicaTensors(BatchedValue):
         """Number of `tensors()`."""
         return self.count
 
-    def placeholders(self, tensor: Tensor) -> Any:
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
         """Placeholders of the same layout for `tensor`, of the trace."""
         return self.with_tensors([functions.placeholder_like(tensor) for _ in range(self.count)])
 
@@ -198,7 +198,7 @@ class PerReplicaTensors(BatchedValue):
         """One tensor per replica."""
         return self._tensors
 
-    def rows(self) -> Any:
+    def rows(self) -> Tensor:
         """The replicas' values one after the other along their first axis."""
         return tf.concat(self._tensors, 0)
 
@@ -215,11 +215,11 @@ class ReplicaSum(BatchedValue):
     def __init__(self, tensor: Tensor | None = None) -> None:
         self._tensors = [tensor]
 
-    def static_shape(self, tensor: Tensor) -> Any:
+    def static_shape(self, tensor: Tensor) -> Shape:
         """The static shape that `tensor`, of the trace, has in one replica."""
         return self.value.shape
 
-    def placeholders(self, tensor: Tensor) -> Any:
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
         """Placeholders of the same layout for `tensor`, of the trace."""
         return self.with_tensors([functions.placeholder_like(tensor)])
 
@@ -255,19 +255,19 @@ class Batch(BatchedValue):
         self._parts = parts
         self._stacked_to_rank: dict[Any, Any] = {}
 
-    def static_shape(self, tensor: Tensor) -> Any:
+    def static_shape(self, tensor: Tensor) -> Shape:
         """The static shape that `tensor`, of the trace, has in one replica."""
         return tf.TensorShape(self.shape)
 
-    def rows(self) -> Any:
+    def rows(self) -> Tensor:
         """The replicas' values one after the other along their first axis."""
         return self._computed("rows", self._rows_shape())
 
-    def stacked(self) -> Any:
+    def stacked(self) -> Tensor:
         """The replicas' values along a new first axis."""
         return self._computed("stacked", [self.count] + self.shape)
 
-    def existing_tensor(self) -> Any:
+    def existing_tensor(self) -> Tensor | None:
         """A tensor of all values, in rows, stacked or flat; None if there are only parts."""
         return next((tensor for tensor in self._forms.values() if tensor is not None), None)
 
@@ -286,43 +286,44 @@ class Batch(BatchedValue):
     def _rows_shape(self) -> Any:
         return [self.count * n for n in self.shape[:1]] + self.shape[1:]
 
-    def _computed(self, form: Any, shape: Any) -> Any:
+    def _computed(self, form: Any, shape: Any) -> Tensor:
         """The tensor of `form`, "rows" or "stacked", which has `shape`; kept once computed."""
-        if self.existing_tensor() is None:
-            tensor = tf.stack(self._parts) if form == "stacked" else tf.concat(self._parts, 0)
-            self._forms[form] = tensor
+        existing = self.existing_tensor()
+        if existing is None:
+            existing = tf.stack(self._parts) if form == "stacked" else tf.concat(self._parts, 0)
+            self._forms[form] = existing
         if self._forms[form] is None:
-            self._forms[form] = constants.reshape(self.existing_tensor(), shape)
+            self._forms[form] = constants.reshape(existing, shape)
         return self._forms[form]
 
-    def stacked_to_rank(self, rank: int) -> Any:
+    def stacked_to_rank(self, rank: int) -> Tensor:
         """`stacked()` with `rank` axes after the first one; the inserted axes have size 1."""
         if rank not in self._stacked_to_rank:
             shape = [self.count] + [1] * (rank - len(self.shape)) + self.shape
             self._stacked_to_rank[rank] = constants.reshape(self.stacked(), shape)
         return self._stacked_to_rank[rank]
 
-    def preferred_form(self) -> Any:
+    def preferred_form(self) -> str:
         """The form that needs no op; if there is none, "rows", or "stacked" up to rank 1."""
         for form in ("rows", "stacked"):
             if self._forms[form] is not None:
                 return form
         return "rows" if len(self.shape) > 1 else "stacked"
 
-    def in_form(self, form: Any) -> Any:
+    def in_form(self, form: Any) -> Tensor:
         """The tensor of `form`, "rows" or "stacked"."""
         return self.rows() if form == "rows" else self.stacked()
 
-    def tensors(self) -> Any:
+    def tensors(self) -> list[Tensor]:
         """The tensors that it consists of."""
         return [self.in_form(self._layout_form()[0])]
 
-    def sources(self) -> Any:
+    def sources(self) -> list[Tensor]:
         """The tensors from which every form of it is computed."""
         tensor = self.existing_tensor()
         return self._parts if tensor is None else [tensor]
 
-    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
         """A batch of the same shape, of its one tensor."""
         return Batch(self.count, self.shape, **{self._layout_form()[0]: tensors[0]})
 
@@ -332,7 +333,7 @@ class Batch(BatchedValue):
             return "rows", self._rows_shape()
         return "stacked", [self.count] + self.shape
 
-    def placeholders(self, tensor: Tensor) -> Any:
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
         """Placeholders of the same layout for `tensor`, of the trace."""
         return self.with_tensors([functions.placeholder_like(tensor, self._layout_form()[1])])
 

@@ -17,7 +17,7 @@ from tpudist.virtual.vectorize.values import batched_values, ragged_values
 from tpudist.virtual.vectorize.values.ragged_values import Sizes
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Fn, Operation, Tensor
+    from tpudist.tfcompat.annotations import DType, Fn, Operation, Shape, Tensor
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
@@ -45,7 +45,7 @@ class Dims(batched_values.Batch):
         """Equal for two values of this class with the same layout."""
         return self.shape, [getattr(entry, "key", entry) for entry in self.entries]
 
-    def stacked(self) -> Any:
+    def stacked(self) -> Tensor:
         """The numbers of all replicas along a new first axis."""
         if self._forms["stacked"] is None:
             columns = [self._column(entry) for entry in self.entries]
@@ -53,10 +53,10 @@ class Dims(batched_values.Batch):
             self._forms["stacked"] = tf.cast(numbers, self.dtype)
         return self._forms["stacked"]
 
-    def _column(self, entry: Any) -> Any:
+    def _column(self, entry: Any) -> Tensor:
         return entry.tensor() if isinstance(entry, Sizes) else tf.fill([self.count], entry)
 
-    def rows(self) -> Any:
+    def rows(self) -> Tensor:
         """The replicas' numbers one after the other."""
         if self._forms["rows"] is None:
             self._forms["rows"] = tf.reshape(self.stacked(), [-1])
@@ -74,7 +74,7 @@ class Dims(batched_values.Batch):
             self._parts = [row[0] if self.scalar else tf.stack(row) for row in zip(*sizes)]
         return self._parts
 
-    def sources(self) -> Any:
+    def sources(self) -> list[Tensor]:
         """The tensors from which every form of it is computed."""
         return [entry.tensor() for entry in self.entries if isinstance(entry, Sizes)]
 
@@ -91,7 +91,7 @@ class Dims(batched_values.Batch):
         return Dims(self.count, entries, self.dtype, self.scalar, stacked)
 
 
-def _column_reader(stacked: Any, column: Any) -> Any:
+def _column_reader(stacked: Any, column: Any) -> Fn:
     """A function that returns one column of a stacked vector, or the stacked scalar."""
     return lambda: tf.cast(stacked if column is None else stacked[:, column], tf.int32)
 
@@ -110,7 +110,7 @@ class Axes(batched_values.PerReplicaTensors):
         self.target = target
         self._make = make
 
-    def tensors(self) -> Any:
+    def tensors(self) -> list[Tensor]:
         """The tensors that it consists of."""
         if not self._tensors:
             self._tensors = self._make()
@@ -118,7 +118,7 @@ class Axes(batched_values.PerReplicaTensors):
 
     per_replica = tensors
 
-    def sources(self) -> Any:
+    def sources(self) -> list[Tensor]:
         """The tensors that were computed so far; before `tensors()` is called, none."""
         return list(self._tensors)
 
@@ -158,7 +158,7 @@ StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessTruncatedNormal
 StatelessTruncatedNormalV2 TruncatedNormal""".split()
 
 
-def output_sizes(op: Operation, inputs: Any) -> Any:
+def output_sizes(op: Operation, inputs: Any) -> Sizes | None:
     """The `Sizes` of the output of `op`, if its inputs have them; else None."""
     numbers = entries(inputs[0]) if op.type in _SHAPE_FROM_INPUT else None
     return numbers[0] if numbers and isinstance(numbers[0], Sizes) else None
@@ -168,7 +168,7 @@ def output_sizes(op: Operation, inputs: Any) -> Any:
 _MAX_ELEMENTS = 1024
 
 
-def constant_outputs(op: Operation, inputs: Any) -> Any:
+def constant_outputs(op: Operation, inputs: Any) -> list[Any] | None:
     """The values of the outputs of `op`, if it is a small constant or computes small integers.
 
     Args:
@@ -202,7 +202,7 @@ def _is_small(tensor: Tensor) -> bool:
     return not tensor.shape.is_fully_defined() or tensor.shape.num_elements() <= _MAX_ELEMENTS
 
 
-def output_shapes(op: Operation, inputs: Any) -> Any:
+def output_shapes(op: Operation, inputs: Any) -> list[Shape]:
     """The static shapes that the outputs of `op` have in one replica.
 
     Args:
@@ -230,7 +230,7 @@ def output_shapes(op: Operation, inputs: Any) -> Any:
     return [tensor.shape for tensor in copy.outputs]
 
 
-def _stand_in(tensor: Tensor, batched: Any) -> Any:
+def _stand_in(tensor: Tensor, batched: Any) -> Tensor:
     """A tensor with the static value and shape of one replica's `tensor`."""
     if isinstance(batched, Dims):
         return _stand_in_for_dims(batched, tensor.dtype)
@@ -241,7 +241,7 @@ def _stand_in(tensor: Tensor, batched: Any) -> Any:
     return tf.compat.v1.placeholder(tensor.dtype, batched.static_shape(tensor))
 
 
-def _stand_in_for_dims(batched: Any, dtype: DType) -> Any:
+def _stand_in_for_dims(batched: Any, dtype: DType) -> Tensor:
     """A tensor in the current graph from which TensorFlow infers the numbers that are known."""
     numbers = [
         tf.compat.v1.placeholder(dtype, []) if isinstance(entry, Sizes) else entry

@@ -44,7 +44,7 @@ def from_replicas(
     return Batch(len(tensors), tensors[0].shape.as_list(), rows, parts=list(tensors))
 
 
-def common_layout(one: Any, other: Any) -> Any:
+def common_layout(one: Any, other: Any) -> BatchedValue:
     """A batched value whose layout both can be converted to.
 
     Raises:
@@ -67,7 +67,7 @@ def same_layout(one: Any, other: Any) -> bool:
     return classes[0] is classes[1] and one.layout_key == other.layout_key
 
 
-def with_layout(batched: Any, layout: Any) -> Any:
+def with_layout(batched: Any, layout: Any) -> BatchedValue:
     """`batched`, converted to the layout of `layout`."""
     if same_layout(batched, layout):
         return batched

@@ -20,7 +20,7 @@ from tpudist.virtual import reductions
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Fn, Tensor
+    from tpudist.tfcompat.annotations import Fn, Shape, Tensor
 
 
 #: Identifies the numbers of rows of all replicas: they are `factor` times those of `origins`,
@@ -49,14 +49,14 @@ class Sizes:
         self._owners: Tensor | None = None
         self._total: Tensor | None = None
 
-    def tensor(self) -> Any:
+    def tensor(self) -> Tensor:
         """The numbers, an int32 tensor ``[N]``."""
         if self._tensor is None:
             with tf.device(_SIZES_DEVICE):
                 self._tensor = self._make()
         return self._tensor
 
-    def owners(self) -> Any:
+    def owners(self) -> Tensor:
         """The replica of each row, an int32 tensor."""
         if self._owners is None:
             with tf.device(_SIZES_DEVICE):
@@ -64,14 +64,14 @@ class Sizes:
                 self._owners = made_ops.upper_bound(ends, tf.range(self.total()))
         return self._owners
 
-    def total(self) -> Any:
+    def total(self) -> Tensor:
         """The number of all replicas' rows, an int32 scalar."""
         if self._total is None:
             with tf.device(_SIZES_DEVICE):
                 self._total = tf.reduce_sum(self.tensor())
         return self._total
 
-    def times(self, factor: Any) -> Any:
+    def times(self, factor: Any) -> Sizes:
         """The `Sizes` that are `factor`, an int or fraction, times as large."""
         if factor == 1:
             return self
@@ -85,22 +85,22 @@ class Sizes:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Any) -> Sizes:
         return self.times(other) if other and isinstance(other, int) else NotImplemented
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: Any) -> Sizes:
         return self if other == 1 else NotImplemented
 
 
-def starts(counts: Tensor) -> Any:
+def starts(counts: Tensor) -> Tensor:
     """The position of each replica's first row among all rows, from the numbers of rows."""
     with tf.device(_SIZES_DEVICE):
         return tf.cumsum(counts, exclusive=True)
 
 
-def unknown_sizes(make: Fn) -> Any:
+def unknown_sizes(make: Fn) -> Sizes:
     """New `Sizes`, unrelated to all others; `make` returns them."""
     return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make)
 
@@ -132,11 +132,11 @@ class Ragged(BatchedValue):
         """Equal for two values of this class with the same layout."""
         return self.shape, self.sizes.key
 
-    def static_shape(self, tensor: Tensor) -> Any:
+    def static_shape(self, tensor: Tensor) -> Shape:
         """The static shape that `tensor`, of the trace, has in one replica."""
         return tf.TensorShape(self.shape)
 
-    def rows(self) -> Any:
+    def rows(self) -> Tensor:
         """The replicas' rows one after the other."""
         if self._rows is None:
             self._rows = tf.concat(self._parts, 0)
@@ -148,21 +148,21 @@ class Ragged(BatchedValue):
             self._parts = tf.split(self._rows, self.sizes.tensor(), num=self.count)
         return self._parts
 
-    def tensors(self) -> Any:
+    def tensors(self) -> list[Tensor]:
         """The tensors that it consists of."""
         return [self.rows(), self.sizes.tensor()]
 
-    def sources(self) -> Any:
+    def sources(self) -> list[Tensor]:
         """The tensors from which every form of it is computed."""
         return self._parts if self._rows is None else [self._rows]
 
-    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
+    def with_tensors(self, tensors: Sequence[Tensor]) -> Ragged:
         """Ragged rows, and their numbers, of the same layout."""
         rows, sizes = tensors
         known_sizes = Sizes(self.sizes.key, lambda: sizes)
         return Ragged(self.count, self.shape[1:], known_sizes, rows=rows)
 
-    def placeholders(self, tensor: Tensor) -> Any:
+    def placeholders(self, tensor: Tensor) -> Ragged:
         """Placeholders of the same layout for `tensor`, of the trace."""
         sizes = tf.compat.v1.placeholder(tf.int32, [self.count])
         return self.with_tensors([functions.placeholder_like(tensor, self.shape), sizes])
@@ -172,7 +172,7 @@ class Ragged(BatchedValue):
         return functools.reduce(lambda a, b: reductions.add(a, b, leaf), self.per_replica())
 
 
-def from_replicas(tensors: Sequence[Tensor], sizes: Sizes | None = None) -> Any:
+def from_replicas(tensors: Sequence[Tensor], sizes: Sizes | None = None) -> Ragged | None:
     """The `Ragged` of N tensors, one per replica; None if more than the first axis is unknown.
 
     `sizes` is the `Sizes` of their rows, if it is known.
@@ -187,7 +187,7 @@ def from_replicas(tensors: Sequence[Tensor], sizes: Sizes | None = None) -> Any:
     return Ragged(len(tensors), row_shapes[0], sizes, parts=list(tensors))
 
 
-def broadcast_sizes(values: Any) -> Any:
+def broadcast_sizes(values: Any) -> Sizes | None:
     """The `Sizes` to which several `Ragged` are broadcast; None if that is not known."""
     sizes = values[0].sizes
     for value in values[1:]:
@@ -197,7 +197,7 @@ def broadcast_sizes(values: Any) -> Any:
     return sizes
 
 
-def _broadcast_pair(one: Any, other: Any) -> Any:
+def _broadcast_pair(one: Any, other: Any) -> Sizes | None:
     if other.key.factor != one.key.factor:
         return None
     if other.key.origins <= one.key.origins:
@@ -208,14 +208,14 @@ def _broadcast_pair(one: Any, other: Any) -> Any:
     return Sizes(key, lambda: _broadcast_counts(one.tensor(), other.tensor()))
 
 
-def _broadcast_counts(one: Any, other: Any) -> Any:
+def _broadcast_counts(one: Any, other: Any) -> Tensor:
     fits = tf.equal(one, other) | tf.equal(one, 1) | tf.equal(other, 1)
     message = ["Replicas' numbers of rows cannot be broadcast:", one, other]
     with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(fits), message)]):
         return tf.where(tf.equal(one, 1), other, one)
 
 
-def repeat_rows(value: Any, sizes: Sizes) -> Any:
+def repeat_rows(value: Any, sizes: Sizes) -> Tensor:
     """The rows of a `Ragged`, broadcast to `sizes`: a replica's single row is repeated."""
     if value.sizes.key == sizes.key:
         return value.rows()
@@ -230,7 +230,7 @@ def repeat_rows(value: Any, sizes: Sizes) -> Any:
     return repeated
 
 
-def sum_repeated_rows(value: Any, sizes: Sizes) -> Any:
+def sum_repeated_rows(value: Any, sizes: Sizes) -> Tensor:
     """The gradient of :func:`repeat_rows`: adds the rows that one row was repeated to.
 
     Args:
@@ -252,14 +252,14 @@ def sum_repeated_rows(value: Any, sizes: Sizes) -> Any:
     return sums
 
 
-def _repeated_from(counts: Any, new_counts: Any, owners: Any) -> Any:
+def _repeated_from(counts: Any, new_counts: Any, owners: Any) -> Tensor:
     """For each of the repeated rows the position of the row that it is a copy of."""
     position = tf.range(tf.reduce_sum(new_counts)) - tf.gather(starts(new_counts), owners)
     position = tf.where(tf.equal(tf.gather(counts, owners), 1), tf.zeros_like(position), position)
     return tf.gather(starts(counts), owners) + position
 
 
-def checked_rows(value: Any, sizes: Sizes) -> Any:
+def checked_rows(value: Any, sizes: Sizes) -> Tensor:
     """The rows of a `Ragged`; the run fails if its numbers of rows are not `sizes`."""
     if value.sizes.key == sizes.key:
         return value.rows()

@@ -34,7 +34,7 @@ class StackedList(BatchedValue):
         self.dtype = dtype
         self._tensors = [tensor]
 
-    def placeholders(self, tensor: Tensor) -> Any:
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
         """Placeholders of the same layout for `tensor`, of the trace."""
         return self.with_tensors([tf.compat.v1.placeholder(tf.variant, [])])
 
@@ -53,20 +53,20 @@ class StackedList(BatchedValue):
         ]
 
 
-def of_any_shape(tensor: Tensor) -> Any:
+def of_any_shape(tensor: Tensor) -> Tensor:
     """A list like `tensor`, a new one, for elements of any shape.
 
     For an input of a loop it is a placeholder that is never fed: when the loop is batched for the
     first time, it is not known whether replicas put different elements into the list. The loop
     is batched again with the layout that is known then; see :func:`check_fed`.
 
-    Returns:
-      A tensor, or None if the list may have elements already.
+    Raises:
+      NotBatchable: the list may have elements already.
     """
     if tensor.op.type == "Placeholder":
         return tf.compat.v1.placeholder(tf.variant, [])
     if tensor.op.type not in _MAKERS:
-        return None
+        raise NotBatchable("a list of tensors that were the same for every replica")
     shape, *others = tensor.op.inputs
     return functions.copy_op(tensor.op, [tf.constant(-1, shape.dtype)] + others).outputs[0]
 
