@@ -195,7 +195,7 @@ def _said(error: BaseException) -> str:
     content = getattr(error, "content", b"")
     try:
         reply = json.loads(content.decode("utf-8"))
-        return ": " + reply["error"]["message"]
+        return ": %s" % reply["error"]["message"]
     except (ValueError, TypeError, KeyError, AttributeError):
         return ""
 

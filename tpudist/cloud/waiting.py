@@ -199,7 +199,7 @@ def _is_answer(error: Any) -> bool:
 def _said(error: Any) -> str:
     if error.code().name == "DEADLINE_EXCEEDED":
         return "no answer (a firewall may drop what is sent, or the server hangs)"
-    return error.details().rpartition("last error: ")[2]
+    return str(error.details()).rpartition("last error: ")[2]
 
 
 def _proxy(name: str) -> str:

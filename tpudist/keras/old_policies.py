@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import keras_packages, versions
@@ -53,7 +53,7 @@ def _layer_policy(layer: Any) -> object:
     return layer.dtype_policy
 
 
-_SUCCESSORS = {
+_SUCCESSORS: dict[str, Callable[[Any], Any]] = {
     "LossScaleOptimizer": lambda precision: precision.LossScaleOptimizer,
     "Policy": lambda _: _policy,
     "get_layer_policy": lambda _: _layer_policy,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: {name: whether it is on} of ``tf.compat.v1.enable_<name>()`` and
 #: ``disable_<name>()``; early releases of 1.x cannot tell all.
-_SWITCHES = {
+_SWITCHES: dict[str, Callable[[Any], bool]] = {
     "v2_tensorshape": lambda v1: isinstance(v1.TensorShape([1])[0], int),
     "resource_variables": lambda v1: v1.resource_variables_enabled(),
     "control_flow_v2": lambda v1: v1.control_flow_v2_enabled(),

@@ -94,7 +94,7 @@ def _walk(
 
 def _atol(path: Path, key: str, expected: dict[str, Any], rtol: float, atol: float) -> float:
     if path[-1:] == ("$summary",) and key in _RELATIVE_TO_RMS:
-        return atol + rtol * expected.get("rms", 0.0)
+        return atol + rtol * float(expected.get("rms", 0.0))
     return atol
 
 

@@ -128,4 +128,5 @@ def last_word(node: Any) -> str:
 def index_of(node: Any) -> ast.expr:
     """What stands in the brackets of a Subscript; before Python 3.9 in an Index."""
     is_index = type(node.slice).__name__ == "Index"
-    return node.slice.value if is_index else node.slice
+    index: ast.expr = node.slice.value if is_index else node.slice
+    return index

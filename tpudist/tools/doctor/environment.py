@@ -212,7 +212,8 @@ def _last_line(
         return {"error": "import tensorflow took more than %d seconds" % seconds}
     lines = process.stdout.strip().splitlines()
     try:
-        return json.loads(lines[-1])
+        told: dict[str, Any] = json.loads(lines[-1])
+        return told
     except (IndexError, ValueError):
         last = ((process.stderr or "").strip().splitlines() or ["no message"])[-1]
         return {

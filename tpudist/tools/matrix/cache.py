@@ -55,6 +55,6 @@ def _project_of(marker: str) -> str:
     """The folder of the project that an environment was made for; its own if unknown."""
     try:
         with open(marker, encoding="utf-8") as file:
-            return json.load(file)["project"]
+            return str(json.load(file)["project"])
     except (OSError, ValueError, KeyError):
         return os.path.dirname(marker)

@@ -276,7 +276,7 @@ def find_uv() -> str:
     try:
         import uv
 
-        return os.fspath(uv.find_uv_bin())
+        return str(uv.find_uv_bin())
     except (ImportError, FileNotFoundError):
         path = shutil.which("uv")
     if path:

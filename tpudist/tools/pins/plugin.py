@@ -146,7 +146,7 @@ def _unused(
 
 
 def _test(report: Any) -> str:
-    return report.nodeid.partition("::")[2]
+    return str(report.nodeid).partition("::")[2]
 
 
 def _whole_modules(terminal: Any, config: pytest.Config, ran: Sequence[Any]) -> set[str]:

@@ -64,7 +64,8 @@ def _not_tried(lines: Sequence[Line], system: Line, virtual: bool) -> Iterator[s
 def records() -> dict[str, Any]:
     """{era: {program: {value: {dtype, shape, values}}}}."""
     with open(RECORDS, encoding="utf-8") as file:
-        return json.load(file)
+        loaded: dict[str, Any] = json.load(file)
+        return loaded
 
 
 def compared(line: Mapping[str, Any], recorded: Mapping[str, Any], virtual: bool) -> dict[str, Any]:

@@ -8,4 +8,4 @@ program there, or ``off``.
 
 A false alarm is worse than silence: what the table does not have is not reported. To change: what
 TPUs take is written anew by ``python -m compat.make.tpu_ops``; what to type instead is in
-:mod:`table`. """
+:mod:`table`."""

@@ -78,7 +78,7 @@ def training(world: World, run: Run) -> dict[str, Any]:
     return {"losses": _floats(losses), "hidden weights": net[0].numpy(), "weights": net[1].numpy()}
 
 
-def _floats(values: Any) -> list[float]:
+def _floats(values: Any) -> Nest:
     return tf.constant(values, tf.float32).numpy()
 
 
