@@ -66,7 +66,6 @@ Ops: TypeAlias = list[tf.Operation] | None
 Session: TypeAlias = tf.compat.v1.Session
 
 #: What Estimator code hands around: TensorFlow's classes or their stand-ins.
-EstimatorLike: TypeAlias = Any
 RunConfig: TypeAlias = Any
 TPUConfig: TypeAlias = Any
 
