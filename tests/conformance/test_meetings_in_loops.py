@@ -270,7 +270,7 @@ def test_a_variable_of_each_replica_in_a_loop(surface, mode, strategy):
 
     def body(i, x):
         with tf.control_dependencies([own.assign_add(number())]):
-            return own.read_value() + replica().all_reduce(SUM, x)
+            return own * 1.0 + replica().all_reduce(SUM, x)
 
     found = results(surface, mode, strategy, lambda: looped(body, 1.0, 2))
     first = IDS + 4

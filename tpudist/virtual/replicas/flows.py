@@ -67,7 +67,7 @@ def _has_lost_merges(op: Operation) -> bool:
         return False
     return any(
         inner.type == "Placeholder" and not any(inner is one.op for one in graph.inputs)
-        for graph in graphs.graphs_called_by(op)
+        for graph in filter(None, graphs.graphs_called_by(op))
         for inner in graph.get_operations()
     )
 
@@ -177,13 +177,15 @@ class _Loop:
         """Adds the loop to the current graph; see `Flow.call`."""
         start = self._flat(self._inputs)
         shapes = [self._variables[i].shape for i in self._changed for _ in range(self._copies(i))]
-        start = [functions.with_shape(tensor, shape) for tensor, shape in zip(start, shapes)]
+        with self._calls.waiting():
+            start = [functions.with_shape(tensor, shape) for tensor, shape in zip(start, shapes)]
+            goes_on = tf.identity(self._goes_on(self._values(start)))
 
         def step(unused_go: Tensor, *tensors: Tensor) -> list[Tensor]:
             values = self._calls.inside(self._part, self._values(tensors))
             return [self._goes_on(values)] + self._flat(values)
 
-        results = device_loop.run_while(step, [self._goes_on(self._values(start))] + start)
+        results = device_loop.run_while(step, [goes_on] + start)
         return self._values(results[1:]), results[0].op
 
     def _copies(self, i: int) -> int:
@@ -218,9 +220,9 @@ def _branches(
 ) -> tuple[list[Any], Operation]:
     """Builds the branches of an If or Case op; see `Flow.call`."""
     choice = inputs[0]
-    chosen = _agreed(
-        choice.per_replica()[:1] if isinstance(choice, vectorize.Uniform) else choice.per_replica()
-    )
+    is_one = isinstance(choice, vectorize.Uniform)
+    with calls.waiting():
+        chosen = tf.identity(_agreed(choice.per_replica()[: 1 if is_one else None]))
     uniform = _uniform_outputs(parts, inputs[1:])
 
     def branch(part: Part) -> Any:

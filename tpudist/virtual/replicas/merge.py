@@ -319,8 +319,10 @@ def refusal(place: Any) -> NestedMergeError:
         "all replicas meet in a merge_call (an all_reduce, an optimizer's apply_gradients, an "
         "assignment that aggregates), and the virtual TPU cannot meet in a loop's condition, in a "
         "function of a dataset, in a nested @tf.function with a branch or loop, or before "
-        "TensorFlow 2.4 in any other nested @tf.function, or in a branch or loop behind an effect",
-        "take the @tf.function off the nested function, or move the call out of it",
+        "TensorFlow 2.4 in any other nested @tf.function, or in a branch or loop behind an effect "
+        "(in a Session's graph: behind a variable that tf.get_variable does not make)",
+        "take the @tf.function off the nested function, or move the call out of the condition or "
+        "function; make the variables, and do what has an effect, before `run`",
     )
 
 

@@ -214,9 +214,12 @@ class Calls:
             tensor = next((inner for outer, inner in held if outer is tensor), tensor)
         return self.batched(tensor).per_replica()[0] if self._is_inside(tensor) else tensor
 
+    def waiting(self) -> Any:
+        """Context manager: ops made in it wait for what was called before."""
+        return tf.control_dependencies(self._last)
+
     def _call_flow(self, flow: flows.Flow) -> None:
-        with tf.control_dependencies(self._last):
-            values, op = flow.call(self)
+        values, op = flow.call(self)
         self._batched_values.update(zip(flow.op.outputs, values))
         self._last = [op]
 
