@@ -350,3 +350,34 @@ def test_every_eras_optimizer_sums_over_the_replicas(tmp_path, era):
     est = harness.estimator(tmp_path, params={"optimizer": make, "unsummed": True})
     est.train(harness.input_fn, max_steps=4)
     check_training(est, 4)
+
+
+class EverySecondStep(tf1.train.GradientDescentOptimizer):
+    """Applies gradients in a branch, which cores take in every second step."""
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        def apply():
+            with tf.control_dependencies([super(EverySecondStep, self).apply_gradients(pairs)]):
+                return tf.constant(True)
+
+        pairs = list(grads_and_vars)
+        done = tf.cond(tf.equal(global_step % 2, 0), apply, lambda: tf.constant(False))
+        with tf.control_dependencies([done]):
+            return tf1.assign_add(global_step, 1).op
+
+
+@cores.virtual_only
+@pytest.mark.skipif(not versions.TRACES_AS_FIRST, reason="on 1.13 cores do not meet in a branch")
+def test_cores_meet_in_a_branch(tmp_path):
+    params = {"optimizer": lambda: EverySecondStep(harness.RATE)}
+    est = harness.estimator(tmp_path, params=params)
+    est.train(harness.input_fn, max_steps=6)
+    w, b = np.zeros((4, 1)), np.zeros(1)
+    for step in (0, 2, 4):
+        rows = np.arange(16 * step, 16 * (step + 1)) % 64
+        error = harness.X[rows].dot(w) + b - harness.Y[rows]
+        w = w - harness.RATE * 2 * harness.X[rows].T.dot(error) / 16
+        b = b - harness.RATE * 2 * error.mean(axis=0)
+    np.testing.assert_allclose(est.get_variable_value("linear/w"), w, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(est.get_variable_value("linear/b"), b, rtol=1e-4, atol=1e-6)
+    assert est.get_variable_value("global_step") == 6
