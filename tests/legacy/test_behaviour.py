@@ -1,5 +1,8 @@
 """TensorFlow's switches: as the era has them inside, as before outside."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 
@@ -158,6 +161,16 @@ def test_scripts_reset_the_default_graph():
 def test_a_nested_graph_cannot_be_reset():
     with behaviour.of_era("contrib"), v1.Graph().as_default(), pytest.raises(AssertionError):
         dropin.top("contrib").reset_default_graph()
+
+
+@second_generation
+def test_a_module_that_is_imported_meanwhile_has_tensorflows_function_afterwards(monkeypatch):
+    native, imported = v1.reset_default_graph, types.ModuleType("imported_meanwhile")
+    with behaviour.of_era("contrib"):
+        imported.reset_default_graph = v1.reset_default_graph
+        monkeypatch.setitem(sys.modules, imported.__name__, imported)
+        assert imported.reset_default_graph is not native
+    assert imported.reset_default_graph is native
 
 
 @second_generation

@@ -143,6 +143,7 @@ ONE_BATCH = """
     """
 
 
+@pytest.mark.skipif(keras_packages.is_keras_3(), reason="Keras 2, tf_keras, is not installed")
 @pytest.mark.parametrize("method", ["train_on_batch", "test_on_batch"])
 def test_one_batch_in_a_graph(method, script, capsys):
     assert runner.run(script(ONE_BATCH % method), era="contrib") == 1

@@ -154,9 +154,8 @@ class ScriptGraph:
     def _replace(self, name: str, ours: Any) -> None:
         native = getattr(_v1(), name)
         setattr(self, "_native_" + name, native)
-        for module in [_v1()] + _modules_with(name, native):
-            setattr(module, name, ours)
-            self._undo.callback(setattr, module, name, native)
+        _set_everywhere(name, native, ours)
+        self._undo.callback(_set_everywhere, name, ours, native)
         for space in self._spaces:
             vars(space)[name] = ours
             self._undo.callback(vars(space).pop, name)
@@ -173,6 +172,12 @@ class ScriptGraph:
         self._close()
         if not _v1().executing_eagerly():
             self._native_enable_eager_execution(*args, **kwargs)
+
+
+def _set_everywhere(name: str, old: Any, new: Any) -> None:
+    """Gives the modules that have `old` under its own name `new`; some were imported since."""
+    for module in [_v1()] + _modules_with(name, old):
+        setattr(module, name, new)
 
 
 def _modules_with(name: str, value: Any) -> list[Any]:

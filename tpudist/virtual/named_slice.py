@@ -13,7 +13,6 @@ from tpudist.errors import ShardingError
 from tpudist.tfcompat import tpu
 
 if TYPE_CHECKING:
-    from tpudist.system.placement import DeviceAssignment
     from tpudist.tfcompat.annotations import Args, Fn, Kwargs, Nest
 
 
@@ -52,7 +51,7 @@ class NamedSlice:
         return self.placement.num_replicas // self.placement.num_hosts
 
     @property
-    def device_assignment(self) -> DeviceAssignment | None:
+    def device_assignment(self) -> object:
         """The `DeviceAssignment` that was passed to the strategy, or None."""
         return self._device_assignment
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tpudist.virtual.replicas.merge import Merge
     from tpudist.virtual.replicas.program import Part, Program
     from tpudist.virtual.trace.segments import Segment
-    from tpudist.virtual.vectorize.batching import BatchedSegment
+    from tpudist.virtual.vectorize import BatchedSegment
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
