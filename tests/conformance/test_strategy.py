@@ -10,6 +10,7 @@ import tensorflow as tf
 from tests.conformance.modes import SUM, covers, number
 from tpudist.errors import TPUNameError
 from tpudist.system import cluster
+from tpudist.tfcompat import versions
 
 
 @covers("__init__")
@@ -150,6 +151,8 @@ def test_merge_functions_take_values_apart(surface, mode, strategy):
         "unwrap": lambda current, value: current.unwrap(value),
         "values": lambda current, value: value.values,
     }
+    if not versions.HAS_FUNCTION:
+        taken.pop("values")  # 1.13's values are by device
 
     def fn():
         def merge(current, value):
@@ -160,7 +163,7 @@ def test_merge_functions_take_values_apart(surface, mode, strategy):
         return tf.stack(tf.distribute.get_replica_context().merge_call(merge, args=(number(),)))
 
     found = mode.evaluate(lambda: surface.results(strategy, fn))
-    assert [list(each) for each in found] == [[3.0, 3.0, 3.0, 6.0]] * 4
+    assert [list(each) for each in found] == [[3.0] * len(taken) + [6.0]] * 4
 
 
 def test_the_environment_overrides_a_name(surface, monkeypatch):

@@ -88,7 +88,7 @@ def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hos
 
 def _size_along(tensor: Tensor, axis: Any) -> Tensor:
     """The number of examples of a tensor whose dimensions `axis`, from either end, are reduced."""
-    axes = tf.math.floormod(tf.reshape(axis, [-1]), tf.rank(tensor))
+    axes = tf.reshape(axis, [-1]) % tf.rank(tensor)
     return tf.reduce_prod(tf.gather(tf.shape(tensor, out_type=tf.int64), axes))
 
 
