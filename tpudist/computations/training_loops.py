@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tpudist.backends import strategies
-from tpudist.tfcompat import tpu
+from tpudist.computations import merged_loops
+from tpudist.tfcompat import tpu, versions
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn
@@ -20,12 +21,16 @@ class Loops:
 
     def repeat(self, n: Any, body: Fn, inputs: Any, infeed_queue: Any, name: str | None) -> Nest:
         """Runs `body` `n` times."""
+        if not versions.TRACES_AS_FIRST:
+            return merged_loops.repeat(n, body, inputs, infeed_queue, name)
         return tpu.Computations.repeat(n, _fed(body, infeed_queue), inputs, None, name)
 
     def while_loop(
         self, condition: Fn, body: Fn, inputs: Any, infeed_queue: Any, name: str | None
     ) -> Any:
         """Runs `body` while `condition` holds."""
+        if not versions.TRACES_AS_FIRST:
+            return merged_loops.while_loop(condition, body, inputs, infeed_queue, name)
         return tpu.Computations.while_loop(condition, _fed(body, infeed_queue), inputs, None, name)
 
 

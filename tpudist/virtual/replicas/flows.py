@@ -212,7 +212,7 @@ class _Loop:
         if self._uniform.issuperset(used) and all(map(graphs.only_reads, ops)):
             rows = rows[:1]
         outputs = self._condition_graph.outputs
-        return _agreed([functions.call(self._condition, row, outputs)[0] for row in rows])
+        return agreed([functions.call(self._condition, row, outputs)[0] for row in rows])
 
 
 def _branches(
@@ -222,7 +222,7 @@ def _branches(
     choice = inputs[0]
     is_one = isinstance(choice, vectorize.Uniform)
     with calls.waiting():
-        chosen = tf.identity(_agreed(choice.per_replica()[: 1 if is_one else None]))
+        chosen = tf.identity(agreed(choice.per_replica()[: 1 if is_one else None]))
     uniform = _uniform_outputs(parts, inputs[1:])
 
     def branch(part: Part) -> Any:
@@ -262,7 +262,7 @@ def _uniform_outputs(parts: Sequence[Part], inputs: Sequence[Any]) -> set[int]:
     return uniform
 
 
-def _agreed(parts: Sequence[Tensor]) -> Tensor:
+def agreed(parts: Sequence[Tensor]) -> Tensor:
     """The one value that all replicas have; when it runs, it is an error if they differ."""
     if len(parts) == 1:
         return parts[0]
