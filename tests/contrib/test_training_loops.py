@@ -1,5 +1,7 @@
 """The loops of tf.contrib.tpu, its infeed and its outfeed, on the virtual TPU."""
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -263,6 +265,38 @@ def test_a_start_of_the_system_empties_the_feeds(graph, meant):
     graph.run(tpu.initialize_system())
     graph.run(send[1])
     assert graph.run(taken) == 2.0
+
+
+def test_a_program_of_such_a_loop_runs_as_it_is(tmp_path):
+    """The gradient of w * w is 2 w on each core, and the mean of it is taken off four times."""
+    script = tmp_path / "train.py"
+    script.write_text(PROGRAM)
+    command = [sys.executable, "-m", "tpudist", "run", "--tpu", "virtual:8", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert float(done.stdout.split()[-1]) == pytest.approx(0.8**4)
+
+
+PROGRAM = """
+import tensorflow as tf
+from tensorflow.contrib import tpu
+
+
+def step():
+    weight = tf.get_variable("weight", initializer=1.0, use_resource=True)
+    optimizer = tpu.CrossShardOptimizer(tf.train.GradientDescentOptimizer(0.1))
+    return optimizer.minimize(weight * weight)
+
+
+resolver = tf.contrib.cluster_resolver.TPUClusterResolver("a-tpu")
+loop = tpu.shard(lambda: tpu.repeat(2, step), num_shards=8)
+with tf.Session(resolver.get_master()) as session:
+    session.run(tpu.initialize_system())
+    session.run(tf.global_variables_initializer())
+    for _ in range(2):
+        session.run(loop)
+    print(session.run(tf.trainable_variables()[0]))
+"""
 
 
 def test_native_operations_of_a_real_tpu(graph, real):

@@ -186,11 +186,8 @@ def classes_with_members() -> list[tuple[Any, list[str]]]:
     keras, members = _of_eras(), sorted(surfaces.KERAS_MEMBERS)
     of_models = [name for name in members if name.endswith(_OF_MODELS)]
     of_layers = [name for name in members if name not in of_models]
-    return [
-        (keras.Model, of_models),
-        (keras.layers.Layer, of_layers),
-        (keras.metrics.Metric, of_layers),
-    ]
+    pairs = [(keras.Model, of_models), (keras.layers.Layer, of_layers)]
+    return pairs + ([(keras.metrics.Metric, of_layers)] if versions.HAS_METRIC else [])
 
 
 def _package() -> str:

@@ -123,6 +123,9 @@ CHECKPOINT_HAS_PACKAGE = _since("2.10")
 #: ``saved_model.save`` calls ``save_and_return_nodes``, as Keras does: seen in 2.9, not in 2.4.
 SAVED_MODELS_HAVE_NODES = _since("2.9")
 
+#: ``tf.keras.metrics.Metric`` is public (1.14); before, its subclasses are, which are layers.
+HAS_METRIC = _since("1.14")
+
 #: ``tf.compat.v2`` exists (1.14).
 HAS_COMPAT_V2 = _since("1.14")
 
