@@ -1,4 +1,4 @@
-"""Types that users meet. Checkers read it; at run time there is no such module.
+"""Names the types that users meet, for checkers; at run time there is no such module.
 
 TensorFlow's objects are TensorFlow's classes here, for a checker of the user's that knows them;
 inside the package they are the protocols of `tpudist.tfcompat.annotations`. No stubs describe

@@ -379,3 +379,30 @@ def test_an_optimizer_of_keras_makes_its_variables_in_a_loop(surface, mode, stra
         velocity = 0.5 * velocity - 0.1 * 2 * value * np.sum(IDS + 1)
         value += velocity
     np.testing.assert_allclose(weight.numpy(), value, 1e-5)
+
+
+def test_numbers_that_replicas_draw_in_the_other_branch_differ(surface, mode, strategy):
+    """Where the branch that is not taken has the meeting."""
+
+    def draws():
+        tf1.set_random_seed(3)
+
+        def fn():
+            return tf.cond(
+                tf.constant(2) < 1,
+                lambda: replica().all_reduce(SUM, 1.0),
+                lambda: tf.random.uniform([]),
+            )
+
+        return results(surface, mode, strategy, fn)
+
+    assert len(set(draws())) == 4
+
+
+def test_values_of_unknown_rank(surface, mode, strategy):
+    def fn():
+        start = tf1.placeholder_with_default(tf.ones([2]), None) * number()
+        return looped(lambda i, x: replica().all_reduce(SUM, x) + number(), start, 2)
+
+    for i, found in enumerate(results(surface, mode, strategy, fn)):
+        assert list(found) == [30.0 + i] * 2

@@ -105,7 +105,7 @@ def is_subclassed(model: Any) -> bool:
 
 
 def subclassed_model() -> ArgumentError:
-    """The error of a subclassed model under a strategy, in a graph."""
+    """Returns the error that refuses a subclassed model under a strategy, in a graph."""
     return ArgumentError(
         "a subclassed model of Keras under a strategy, in a graph",
         "Keras copies it there for each replica, layer by layer, and sees no layers of one with a "

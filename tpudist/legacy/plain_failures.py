@@ -98,7 +98,7 @@ _SAID = {
 
 
 def explained(error: BaseException) -> TpudistError | None:
-    """An error that says so if plain TensorFlow fails in the same way, else None.
+    """Explains an error that plain TensorFlow raises too; None if it is another one.
 
     Args:
       error: what the script raised.
@@ -168,9 +168,9 @@ def _frames(error: BaseException) -> Iterator[types.FrameType]:
 
 
 def _of_a_subclassed_model(error: BaseException) -> TpudistError | None:
-    """The error of a model that Keras cannot copy, if it failed in a loop of graphs for one.
+    """Explains an error of Keras' loops for a subclassed model; None if it is not of one.
 
-    It reads arrays before the strategy, which refuses such a model, is asked for their dataset.
+    Of a dataset the strategy refuses such a model itself. Of arrays Keras fails before it asks.
     """
     from tpudist.keras import whole_batches
 

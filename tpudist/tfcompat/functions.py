@@ -412,8 +412,8 @@ def make_like(tensor: Tensor, expected: Tensor) -> None:
 
 
 def with_shape(tensor: Tensor, shape: Any) -> Tensor:
-    """`tensor` with a static shape that says less than its own, as loops may need."""
-    if tensor.dtype in (tf.resource, tf.variant) or tensor.shape.as_list() == shape:
+    """`tensor` with a static shape that may say less than its own, as loops need it."""
+    if tensor.dtype in (tf.resource, tf.variant) or shape.is_fully_defined():
         return tensor
     return tf.compat.v1.placeholder_with_default(tensor, shape)
 

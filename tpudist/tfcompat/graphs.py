@@ -245,11 +245,6 @@ def graphs_called_by(op: Operation) -> list[Any]:
     return [called(op.graph, function.name) for function in called_by(op.node_def)]
 
 
-def called_by_attribute(op: Operation, attribute: str) -> list[Any]:
-    """The FuncGraph of each function in an attribute of `op`."""
-    return [called(op.graph, each.name) for each in _functions_in(op.node_def.attr[attribute])]
-
-
 def definition(graph: Graph, name: str) -> Message | None:
     """The ``FunctionDef`` of a function that ops of `graph` call by name.
 
@@ -259,8 +254,9 @@ def definition(graph: Graph, name: str) -> Message | None:
     return None if function is None else _definition(function)
 
 
-#: Branches and loops whose bodies are functions.
-FLOWS = ("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While")
+#: Ops that are loops and branches, whose bodies are functions.
+LOOPS = ("While", "StatelessWhile")
+BRANCHES = ("Case", "If", "StatelessCase", "StatelessIf")
 
 #: Ops that ask a resource for its value, and change nothing.
 READS = (

@@ -55,7 +55,7 @@ class Page(html.parser.HTMLParser):
 
 
 def test_what_replicas_do_in_a_loop_is_one_meeting():
-    """Ops of the loop count in the segment before it is left."""
+    """The ops of the loop count in the segment that follows it."""
 
     def step():
         def body(i, x):

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tpudist.virtual.replicas.program import Part, Program
     from tpudist.virtual.replicas.segment_calls import Calls
 
-_LOOPS = ("While", "StatelessWhile")
-
 
 def graphs_around(home: FunctionGraph) -> list[FunctionGraph]:
     """The graphs of branches and loops, from the outermost inside of `home` to the current one.
@@ -63,7 +61,7 @@ def of(program: Program) -> list[Flow]:
 
 def _has_lost_merges(op: Operation) -> bool:
     """Whether `op` calls the copy of a graph that has merges, of which it has the results only."""
-    if op.type not in graphs.FLOWS or function_graphs.meets(op):
+    if op.type not in graphs.LOOPS + graphs.BRANCHES or function_graphs.meets(op):
         return False
     return any(
         inner.type == "Placeholder" and not any(inner is one.op for one in graph.inputs)
@@ -87,7 +85,11 @@ class Flow:
 
     def __init__(self, program: Program, op: Operation, position: int) -> None:
         self.op, self.position = op, position
-        self._program = program
+        called = graphs.graphs_called_by(op)  # in the order of the names of its attributes
+        self._condition = called.pop() if op.type in graphs.LOOPS else None  # after the body
+        if "If" in op.type:
+            called.reverse()  # then the else branch
+        self._parts = [program.part(graph) for graph in called]
 
     def used(self) -> list[tuple[None, Tensor, int]]:
         """What it takes, as of a `Merge`: each replica's value of each input."""
@@ -95,9 +97,7 @@ class Flow:
 
     def merges(self) -> list[merge.Merge]:
         """The merges in it."""
-        called = graphs.graphs_called_by(self.op)
-        parts = [part for part in self._program.parts if any(part.graph is one for one in called)]
-        return [one for part in parts for one in part.all_merges()]
+        return [one for part in self._parts for one in part.all_merges()]
 
     def captured(self) -> list[Tensor]:
         """What it captures without taking it: nothing."""
@@ -110,21 +110,9 @@ class Flow:
           The batched values of the outputs of `op`, and an op that waits for its end.
         """
         inputs = [_kept(calls.batched(tensor)) for tensor in dependencies.inputs_of(self.op)]
-        if self.op.type in _LOOPS:
-            return _Loop(calls, self._part("body"), self._called("cond"), inputs).build()
-        names = ["branches"] if "Case" in self.op.type else ["then_branch", "else_branch"]
-        parts = [self._program.part(graph) for name in names for graph in self._graphs(name)]
-        return _branches(calls, self.op, parts, inputs)
-
-    def _graphs(self, attribute: str) -> list[FunctionGraph]:
-        return graphs.called_by_attribute(self.op, attribute)
-
-    def _called(self, attribute: str) -> FunctionGraph:
-        (graph,) = self._graphs(attribute)
-        return graph
-
-    def _part(self, attribute: str) -> Part:
-        return self._program.part(self._called(attribute))
+        if self._condition is None:
+            return _branches(calls, self.op, self._parts, inputs)
+        return _Loop(calls, self._parts[0], self._condition, inputs).build()
 
 
 def _kept(value: Any) -> Any:
@@ -160,12 +148,7 @@ class _Loop:
 
     def _find_uniform(self) -> set[int]:
         """The numbers of the variables that are the same on every replica in each round."""
-        handles = [tensor.dtype in (tf.resource, tf.variant) for tensor in self._variables]
-        uniform = {
-            i
-            for i, value in enumerate(self._inputs)
-            if isinstance(value, vectorize.Uniform) and not handles[i]
-        }
+        uniform = _known_uniform(self._variables, self._inputs)
         while True:
             known = self._part.uniformity.assuming([self._variables[i] for i in uniform])
             still = {i for i in uniform if i not in self._changed or known.holds(self._next[i])}
@@ -252,14 +235,22 @@ def _uniform_outputs(parts: Sequence[Part], inputs: Sequence[Any]) -> set[int]:
     """The numbers of the outputs of branches that are the same on every replica."""
     uniform = set(range(len(parts[0].graph.outputs)))
     for part in parts:
-        one = [
-            tensor
-            for tensor, value in zip(part.graph.inputs, inputs)
-            if isinstance(value, vectorize.Uniform) and tensor.dtype != tf.resource
-        ]
-        known = part.uniformity.assuming(one)
+        one = _known_uniform(part.graph.inputs, inputs)
+        known = part.uniformity.assuming([part.graph.inputs[i] for i in one])
         uniform = {i for i in uniform if known.holds(dependencies.origin(part.graph.outputs[i]))}
     return uniform
+
+
+def _known_uniform(tensors: Sequence[Tensor], values: Sequence[Any]) -> set[int]:
+    """The numbers of the inputs, tensors with batched values, that are the same on every replica.
+
+    What a handle leads to may differ, also where the handle is one.
+    """
+    return {
+        i
+        for i, (tensor, value) in enumerate(zip(tensors, values))
+        if isinstance(value, vectorize.Uniform) and tensor.dtype not in (tf.resource, tf.variant)
+    }
 
 
 def agreed(parts: Sequence[Tensor]) -> Tensor:

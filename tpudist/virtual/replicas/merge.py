@@ -91,7 +91,7 @@ class Merge(function_graphs.Trace):
             self.position = len(self.program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
         for outer, _ in functions.captures(self.graph):
-            self.program.take(outer)
+            self.program.bring_in(outer)
         self.used_as_one = list(filter(stored_once.is_stored_once, self._variables()))
         return self.hand_back(result)
 

@@ -122,7 +122,7 @@ class Program(function_graphs.Trace):
         self._begin()
 
     def _begin(self) -> None:
-        """Begins an empty list of merges, and what is known of them."""
+        """Sets what a trace has before anything is traced: no merges, and no parts."""
         self.merges: list[Any] = []
         self.parts: list[Part] = []
         self.numbers: dict[Operation, list[int]] = {}
@@ -265,8 +265,8 @@ class Program(function_graphs.Trace):
         known = [part for part in self.parts if part.graph is graph]
         return known[0] if known else Part(self, graph)
 
-    def take(self, tensor: Any) -> None:
-        """Takes a tensor that a merge captured, as the merge's own."""
+    def bring_in(self, tensor: Any) -> None:
+        """Does nothing: what a merge captures of the trace is in it. See `Part`."""
 
     def is_merged(self, tensor: Any) -> bool:
         """Whether a tensor is the one value that a merge has given all replicas."""
@@ -326,8 +326,8 @@ class Part(Program):
         """See the base class."""
         return self.around.replica_id()
 
-    def take(self, tensor: Any) -> None:
-        """Takes a tensor of a trace around it in, so that it is there when the merge is called."""
+    def bring_in(self, tensor: Any) -> None:
+        """Makes a tensor of a trace around it an input of the branch or loop; a merge needs it."""
         graph = getattr(tensor, "graph", None)
         around: Any = self.around
         while isinstance(around, Part) and graph is not around.graph:

@@ -82,14 +82,14 @@ def _run_in_a_graph(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> N
     reason = _reason_for_per_replica_trace(extended, fn, args, kwargs)
     if reason is None:
         return program.run(extended, fn, args, kwargs)
-    names, trial = functions.variable_names(), _Trial()
+    trial = _Trial()
     try:
         with explanations.per_replica_trace(extended, fn, reason) as explanation:
             return per_replica_trace.run(extended, fn, args, kwargs, explanation)
     except merge.NestedMergeError:
         if not trial.may_be_repeated():
             raise
-    graphs.count_variable_names(names)
+    graphs.count_variable_names(trial.names)
     with graphs.variables_reused():
         return program.run(extended, fn, args, kwargs)
 
@@ -103,8 +103,10 @@ class _Trial:
 
     def __init__(self) -> None:
         self._graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
-        self._start = len(self._graph.get_operations()) if self._graph else 0
-        self._variables = set(map(id, self._all_variables()))
+        if self._graph is not None:
+            self._start = len(self._graph.get_operations())
+            self.names = functions.variable_names()
+            self._variables = set(map(id, tf.compat.v1.global_variables()))
 
     def may_be_repeated(self) -> bool:
         """Whether nothing that is left would run, and no variable would be there twice."""
@@ -112,11 +114,8 @@ class _Trial:
             return False
         if functions.in_function():
             return not any(map(effects.affects, self._graph.get_operations()[self._start :]))
-        made = [each for each in self._all_variables() if id(each) not in self._variables]
+        made = [v for v in tf.compat.v1.global_variables() if id(v) not in self._variables]
         return all(map(graphs.is_found_by_name, made))
-
-    def _all_variables(self) -> list[Any]:
-        return tf.compat.v1.global_variables() if self._graph else []
 
 
 def _reason_for_per_replica_trace(

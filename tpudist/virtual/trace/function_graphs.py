@@ -156,7 +156,7 @@ def is_traced(tensor: Any) -> bool:
 
 def meets(op: Operation) -> bool:
     """Whether `op` is a branch or loop of a trace in which replicas meet."""
-    if op.type not in graphs.FLOWS:
+    if op.type not in graphs.LOOPS + graphs.BRANCHES:
         return False
     return any(hasattr(graph, "_tpudist_trace") for graph in graphs.graphs_called_by(op))
 

@@ -177,9 +177,9 @@ class BatchedGraph:
         output_sums = [output in self._sums_only for output in op.outputs]
         if op.type in called_functions.CALLS:
             return self._inlined(op, inputs, output_sums)
-        if op.type in called_functions.LOOPS:
+        if op.type in graphs.LOOPS:
             return flow.loop(self, op, inputs, output_sums)
-        if op.type in called_functions.BRANCHES:
+        if op.type in graphs.BRANCHES:
             return flow.branches(self, op, inputs, output_sums)
         return self._by_rule(op, inputs)
 

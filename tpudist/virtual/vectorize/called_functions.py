@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import FunctionGraph, Graph, Operation, Tensor
 
 
-LOOPS = ("While", "StatelessWhile")
-BRANCHES = ("Case", "If", "StatelessCase", "StatelessIf")
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 #: Loops and branches of at most this many ops, summed over the replicas, are inlined: a call
@@ -94,8 +92,8 @@ def not_inlined_attributes(op: Operation, count: int, place: str | None) -> dict
     Returns:
       A dict of attributes; None if `op` may be inlined, or calls no function.
     """
-    if op.type not in LOOPS + BRANCHES or "GPU" in (place or ""):
+    if op.type not in graphs.LOOPS + graphs.BRANCHES or "GPU" in (place or ""):
         return None
-    called = (branches(op) if op.type in BRANCHES else loop(op)) or ()
+    called = (branches(op) if op.type in graphs.BRANCHES else loop(op)) or ()
     ops = sum(len(one.body) for one in called)
     return made_ops.NOT_INLINED if ops * count > _INLINED_OPS else None

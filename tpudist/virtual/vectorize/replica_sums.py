@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
 
+from tpudist.tfcompat import graphs
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
 from tpudist.virtual.vectorize import called_functions, rules
@@ -103,7 +104,7 @@ def _takes_sum(op: Operation, tensor: Tensor, sums_only: Any, calls: Any) -> boo
     `calls` caches the answers for ops that call functions.
     """
     output_sums = [output in sums_only for output in op.outputs]
-    if op.type not in called_functions.LOOPS + called_functions.CALLS or not any(output_sums):
+    if op.type not in graphs.LOOPS + called_functions.CALLS or not any(output_sums):
         return _is_linear(op) and output_sums[0]
     if op not in calls:
         calls[op] = _input_flags(op, output_sums)
@@ -114,7 +115,7 @@ def _takes_sum(op: Operation, tensor: Tensor, sums_only: Any, calls: Any) -> boo
 
 def _input_flags(op: Operation, output_sums: Sequence[bool]) -> list[bool]:
     """For each input of a loop or call, whether only its sum is needed."""
-    if op.type in called_functions.LOOPS:
+    if op.type in graphs.LOOPS:
         loop = called_functions.loop(op)
         return of_loop(loop, output_sums) if loop else [False] * len(op.inputs)
     function = called_functions.function(op)
