@@ -11,7 +11,6 @@ from tpudist.tools.compile.report import Report
 
 if TYPE_CHECKING:
     from tpudist.annotations import Strategy
-    from tpudist.tools.compile.lowering.tracing import Step
 
 
 def compile_step(
@@ -22,7 +21,6 @@ def compile_step(
     topology: str = "v5e:2x4",
     fast: bool = False,
     timeout: float = compilation.TIMEOUT,
-    progress: Callable[[float], object] | None = None,
 ) -> Report:
     """Compiles a step for a TPU, without one.
 
@@ -44,8 +42,6 @@ def compile_step(
         time, but the program's time and temporary memory are not those of the
         optimized program.
       timeout: seconds after which the compiler is ended.
-      progress: called with the seconds passed, now and then, while the
-        compiler works; or None.
 
     Returns:
       A `tpudist.tools.compile.report.Report`; it says whether the step compiles.
@@ -56,32 +52,26 @@ def compile_step(
       TopologyError: (a ValueError) there is no such slice, or the replicas do
         not fit it.
     """
-    slice_ = check(strategy, topology)
-    return compilation.compile_program(
-        lower_step(strategy, step_fn, args, kwargs),
-        slice_,
-        fast=fast,
-        timeout=timeout,
-        progress=progress,
-    )
+    slice_ = slices.find(topology)
+    check(strategy, slice_)
+    program = lower_step(strategy, step_fn, args, kwargs)
+    return compilation.compile_program(program, slice_, fast, timeout)
 
 
-def check(strategy: Strategy, topology: str) -> slices.Slice:
-    """Returns the slice of a name, and refuses one that the strategy's replicas do not fit.
+def check(strategy: Strategy, slice_: slices.Slice) -> None:
+    """Refuses a slice that a strategy's replicas do not fit.
 
     Raises:
       TopologyError: as for :func:`compile_step`.
     """
     from tpudist.adapter import logical_devices  # It imports TensorFlow.
 
-    slice_ = slices.find(topology)
     compilation.check_fits(
         slice_, strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy)
     )
-    return slice_
 
 
-def require_lowering() -> None:
+def require() -> None:
     """Refuses a TensorFlow that cannot lower a step."""
     from tpudist.tools.compile.lowering import to_hlo  # It imports TensorFlow.
 
@@ -95,18 +85,7 @@ def lower_step(
     kwargs: Mapping[str, Any] | None = None,
 ) -> Program:
     """Traces a step and lowers it to a `program.Program`; see :func:`compile_step`."""
-    require_lowering()
-    from tpudist.tools.compile.lowering import tracing  # It imports TensorFlow.
+    require()
+    from tpudist.tools.compile.lowering import to_hlo, tracing  # They import TensorFlow.
 
-    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs))
-
-
-def lower_traced(traced: Step) -> Program:
-    """Lowers a traced step to a `program.Program`.
-
-    Raises:
-      CompileError: the step cannot be lowered.
-    """
-    from tpudist.tools.compile.lowering import to_hlo
-
-    return to_hlo.lower(traced)
+    return to_hlo.lower(tracing.trace(strategy, step_fn, args, kwargs))

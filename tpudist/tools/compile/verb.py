@@ -47,17 +47,7 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         help="chips such as v5e:2x4 or v4:2x2x2, or a name such as v3-32, "
         "v5litepod-8 or v6e-8; by default v5e:2x4",
     )
-    verb.add_argument(
-        "--replicas", type=int, metavar="N", help="by default as many as the slice has room for"
-    )
-    verb.add_argument(
-        "--logical", type=int, metavar="N", help="logical devices of a replica; by default 1"
-    )
-    verb.add_argument("--strategy", metavar="NAME", help="of the file's several TPUStrategies")
     verb.add_argument("--era", choices=ERAS, help="as of tpudist run")
-    verb.add_argument(
-        "--fit", action="store_true", help="find the largest batch of a replica that fits"
-    )
     _add_compiler(verb)
     verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
     return verb

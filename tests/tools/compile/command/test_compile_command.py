@@ -102,8 +102,7 @@ def test_a_step_is_reported(script, compiler, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "replicas"),
-    [(["--tpu", "v3-8"], 8), (["--topology", "v4:2x2x1", "--replicas", "2"], 2)],
+    ("options", "replicas"), [(["--tpu", "v3-8"], 8), (["--topology", "v4:2x2x1"], 4)]
 )
 def test_replicas_follow_the_slice(script, compiler, capsys, options, replicas):
     assert (
@@ -132,13 +131,10 @@ def test_a_step_that_cannot_be_lowered_is_exit_code_1(script, capsys):
     [
         (["x.py:step_fn"], "no file x.py"),
         (["train.py"], "path/to/train.py:step_fn"),
-        (["{}:missing", "--args", ARGS], "one of bad_step"),
+        (["{}:missing", "--args", ARGS], "defines no such function"),
         (["{}:train_step", "--args", "f32[4]"], "tpudist run --compile"),
         (["{}:step_fn", "--args", "f33[2]"], "no dtype 'f33'"),
         (["{}:step_fn", "--topology", "v9:2x2"], "v9:2x2"),
-        (["{}:step_fn", "--replicas", "16"], "16 replicas"),
-        (["{}:step_fn", "--logical", "2"], "has 8 replica(s) of 1 logical device(s)"),
-        (["{}:step_fn", "--strategy", "other"], "one of strategy"),
     ],
 )
 def test_wrong_command_lines_are_refused(script, capsys, arguments, message):
@@ -154,10 +150,10 @@ def test_a_file_that_fails_is_exit_code_2_with_its_line(script, capsys):
     assert "train.py:3: AttributeError: " in told and "Traceback" not in told
 
 
-def test_two_strategies_need_a_name(script, capsys):
+def test_several_strategies_are_refused(script, capsys):
     path = script(SCRIPT + "    other = tf.distribute.experimental.TPUStrategy(resolver)\n")
     assert cli.main(["compile", path + ":step_fn", "--args", ARGS]) == 2
-    assert "--strategy other" in capsys.readouterr().err
+    assert "several strategies: other, strategy" in capsys.readouterr().err
 
 
 def test_a_file_without_a_strategy_gets_one(script):
@@ -168,10 +164,10 @@ def test_a_file_without_a_strategy_gets_one(script):
             context = tf.distribute.get_replica_context()
             return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
         """)
-    with compile_command.executed(path + ":step", "2.2", "virtual:8") as (module, fn):
-        strategy = compile_command.strategy_of(module, None, 4, 2)
+    with compile_command.executed(path + ":step", "2.2", "virtual:4") as (module, fn):
+        strategy = compile_command.strategy_of(module)
         program = harness.lower(strategy, fn, tf.ones([4]))
-    assert (program.replicas, program.partitions) == (4, 2)
+    assert (program.replicas, program.partitions) == (4, 1)
     assert len(program.collectives) == 1
 
 
@@ -186,7 +182,7 @@ def test_graphs_of_the_contrib_era(script):
             return tf.matmul(x, weight)
         """)
     with compile_command.executed(path + ":tower", None, "virtual:8") as (module, fn):
-        strategy = compile_command.strategy_of(module, None, 8, 1)
+        strategy = compile_command.strategy_of(module)
         program = harness.lower(strategy, fn, tf.TensorSpec([2, 4], tf.float32))
     assert [each.name for each in program.parameters] == ["x", "weight"]
     assert harness.results(program) == [(2, 3)]
@@ -225,18 +221,3 @@ def test_ctrl_c_while_the_compiler_works(script, monkeypatch, capsys):
     monkeypatch.setattr(compilation, "compile_program", interrupted)
     assert cli.main(["compile", script() + ":step_fn", "--args", ARGS]) == 130
     assert capsys.readouterr().err.endswith("tpudist: interrupted\n")
-
-
-@pytest.mark.slow
-def test_the_largest_batch_that_fits_is_found(script, compiler, capsys):
-    """A row takes 4 MiB, and its result as much: about 2,000 fit in 15.7 GiB."""
-    source = SCRIPT + "\n    def double(x):\n        return x * 2.0\n"
-    path = script(source) + ":double"
-    arguments = ["compile", path, "--args", "f32[2048,1024,1024]", "--fast", "--fit"]
-    assert cli.main(arguments) == 0
-    told = capsys.readouterr().out
-    batch, above = map(
-        int, re.search(r"fits: batch (\d+) of a replica; (\d+) does not", told).groups()
-    )
-    assert 1800 < batch < above < 2048 and above - batch <= 16
-    assert "float32[%d,1024,1024]" % batch in told

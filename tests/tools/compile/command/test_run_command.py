@@ -13,7 +13,6 @@ import tensorflow as tf
 from tests import ROOT
 from tests.tools.compile import harness
 from tpudist import cli
-from tpudist.tools.compile import step
 from tpudist.tools.compile.lowering import recording
 from tpudist.virtual.replicas import replicate
 
@@ -246,7 +245,7 @@ def test_recorded_names_and_lines():
         run_step(tf.ones([2]))
         run_step(tf.ones([3]))
     run_step(tf.ones([4]))
-    found = recorder.programs(step.lower_traced)
+    found = recorder.programs()
     assert sorted(each.program.parameters[0].shape for each in found) == [(2,), (3,)]
     assert all(each.location.split(":")[0].endswith("test_run_command.py") for each in found)
     assert not replicate.observers

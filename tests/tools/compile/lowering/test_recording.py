@@ -24,7 +24,7 @@ def test_functions_are_recorded_as_they_run():
         for rows in (2, 2, 4):
             step(tf.ones([rows, 3]))
     assert weight.numpy().tolist() == [4.0, 4.0, 4.0]
-    names = [each.name for each in recorder.programs(lambda step: step)]
+    names = [each.name for each in recorder.programs()]
     assert len(names) == 2 and all(name.endswith("replica") for name in names)
     assert not replicate.observers
 
@@ -35,4 +35,4 @@ def test_a_function_that_cannot_be_traced_raises():
 
     with recording.Recorder() as recorder, pytest.raises(Exception, match="weights"):
         tf.function(lambda x: harness.strategy().run(replica, args=(x,)))(tf.ones([2]))
-    assert recorder.programs(lambda step: step) == [] and not replicate.observers
+    assert recorder.programs() == [] and not replicate.observers

@@ -14,19 +14,11 @@ from tpudist.errors import CompileError, TpudistError
 from tpudist.legacy import start
 from tpudist.surfaces import slices
 from tpudist.tools.compile import arguments, step
-from tpudist.tools.compile.command import fit, gate
-from tpudist.tools.compile.compiler import compilation
+from tpudist.tools.compile.command import gate
+from tpudist.tools.compile.compiler import compilation, libtpu
 from tpudist.tools.compile.pages import terminal
 from tpudist.tools.compile.program import Program
 from tpudist.tools.compile.report import Report
-
-
-class _NotLowered(Exception):
-    """A step could not be lowered; `error` says why."""
-
-    def __init__(self, error: CompileError) -> None:
-        Exception.__init__(self, str(error))
-        self.error = error
 
 
 def run(options: argparse.Namespace) -> int:
@@ -41,63 +33,22 @@ def run(options: argparse.Namespace) -> int:
     Raises:
       TpudistError: the command line does not fit the file or the slice.
     """
-    if not options.target:
-        raise CompileError(
-            "tpudist compile", "no FILE:FUNCTION is given", "path/to/train.py:step_fn"
-        )
     parse_target(options.target)
     gate.check(options)
-    try:
-        heading, report = _report(options)
-    except _NotLowered as failed:
-        return gate.refused(failed.error, options)
-    print(heading + terminal.text(report), end="")
-    return gate.finish([(options.target, report)], options)
-
-
-def _report(options: argparse.Namespace) -> tuple[str, Report]:
-    """Returns (the text to print before the report, the report) of the step."""
     slice_ = slices.find(options.topology)
-    logical = options.logical or 1
-    compilation.check_fits(slice_, options.replicas or slice_.devices // logical, logical)
     inputs = arguments.parse(options.args or "")
-    step.require_lowering()
-    compilation.require(slice_)
-    if options.fit:
-        first = fit.batch_of(*inputs)
-    with _step_compiler(options, slice_) as compile_inputs:
-        if not options.fit:
-            return "", compile_inputs(inputs)
+    step.require()
+    libtpu.find()
+    with executed(options.target, options.era, "virtual:%d" % slice_.devices) as (module, fn):
+        strategy = strategy_of(module)
+        step.check(strategy, slice_)
         try:
-            best = fit.largest(
-                first, lambda batch: compile_inputs(fit.with_batch(inputs, first, batch))
-            )
+            program = step.lower_step(strategy, fn, *inputs)
         except CompileError as error:
-            raise _NotLowered(error) from error
-    return fit.text(best) + "\n", best.report
-
-
-@contextlib.contextmanager
-def _step_compiler(
-    options: argparse.Namespace, slice_: slices.Slice
-) -> Iterator[Callable[[Any], Report]]:
-    """Executes the file; yields a function that compiles the step for some inputs."""
-    logical = options.logical or 1
-    replicas = options.replicas or slice_.devices // logical
-    tpu = "virtual:%d" % (replicas * logical)
-    with executed(options.target, options.era, tpu) as (module, fn):
-        strategy = strategy_of(module, options.strategy, replicas, logical)
-        _check(strategy, options)
-        step.check(strategy, options.topology)
-
-        def compile_inputs(inputs: Any) -> Report:
-            try:
-                program = step.lower_step(strategy, fn, inputs[0], inputs[1])
-                return compile_lowered(program, slice_, options)
-            except CompileError as error:
-                raise _NotLowered(error) from error
-
-        yield compile_inputs
+            return gate.refused(error, options)
+    report = compile_lowered(program, slice_, options)
+    print(terminal.text(report), end="")
+    return gate.finish([(options.target, report)], options)
 
 
 def compile_lowered(program: Program, slice_: slices.Slice, options: argparse.Namespace) -> Report:
@@ -109,21 +60,6 @@ def compile_lowered(program: Program, slice_: slices.Slice, options: argparse.Na
             fast=options.fast,
             timeout=options.timeout or compilation.TIMEOUT,
             hlo=options.hlo,
-        )
-
-
-def _check(strategy: Any, options: argparse.Namespace) -> None:
-    """Refuses a strategy that has other numbers than the command line."""
-    from tpudist.adapter import logical_devices  # It imports TensorFlow.
-
-    actual = (strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy))
-    wanted = (options.replicas or actual[0], options.logical or actual[1])
-    if wanted != actual:
-        raise CompileError(
-            "--replicas %d --logical %d" % wanted,
-            "the file's strategy has %d replica(s) of %d logical device(s)" % actual,
-            "--replicas %d --logical %d; or a DeviceAssignment of the wanted "
-            "numbers in the file" % actual,
         )
 
 
@@ -149,22 +85,25 @@ def executed(
     from tpudist.legacy import runner  # It asks TensorFlow for its version.
 
     script, name = parse_target(target)
-    with contextlib.ExitStack() as entered:
-        code, _ = entered.enter_context(runner.of_era(script, (), era, tpu))
+    with runner.of_era(script, (), era, tpu) as (code, _):
         module = _execute(code, script.path)
         yield module, _function(module, script.path, name)
 
 
-def parse_target(target: str) -> tuple[start.Script, str]:
+def parse_target(target: str | None) -> tuple[start.Script, str]:
     """Returns (the file, the function's name) of ``"path/to/train.py:step_fn"``.
 
     Raises:
       CompileError: the text names no file and function.
       ScriptError: there is no such file.
     """
-    path, separator, name = target.rpartition(":")
+    path, separator, name = (target or "").rpartition(":")
     if not separator or not path.endswith(".py"):
-        raise CompileError("%r" % target, "it is no file and function", "path/to/train.py:step_fn")
+        raise CompileError(
+            "tpudist compile %s" % (target or ""),
+            "it is no file and function",
+            "path/to/train.py:step_fn",
+        )
     return start.Script(path), name
 
 
@@ -189,69 +128,36 @@ def _execute(code: CodeType, path: str) -> ModuleType:
 def _function(module: ModuleType, path: str, name: str) -> Callable[..., Any]:
     member: Any = module
     for part in name.split("."):
-        member = None if member is None else getattr(member, part, None)
+        member = getattr(member, part, None)
     if callable(member):
         return member
     raise CompileError(
         "%s of %s" % (name, path),
         "the file defines no such function, unless inside of another one",
-        "one of %s; or tpudist run --compile, which compiles every replica "
-        "function that the script runs" % _function_names(module),
+        "a function of the file; or tpudist run --compile, which compiles every replica "
+        "function that the script runs",
     )
 
 
-def _function_names(module: ModuleType) -> str:
-    """Returns the names of the functions that a module defines, for a message."""
-    names = sorted(
-        name
-        for name, each in vars(module).items()
-        if callable(each)
-        and not isinstance(each, type)
-        and getattr(each, "__module__", None) == module.__name__
-    )
-    return ", ".join(names) or "no functions at all"
-
-
-def strategy_of(module: ModuleType, name: str | None, replicas: int, logical: int) -> Any:
-    """Returns the strategy of a user's module that the step is compiled for.
-
-    Args:
-      name: of the strategy in it, or None for its only one.
-      replicas, logical: of a new strategy on the virtual TPU if the module has none.
+def strategy_of(module: ModuleType) -> Any:
+    """Returns the strategy of a user's module, or a new one on the virtual TPU of TPUDIST_TPU.
 
     Raises:
-      CompileError: there are several, or none of that name.
+      CompileError: the module has several.
     """
+    from tpudist import v2_2
     from tpudist.strategy import base_classes  # It imports TensorFlow.
 
     kinds = (base_classes.TPUStrategyBase, base_classes.TPUStrategyBaseV1)
-    strategies = {each: value for each, value in vars(module).items() if isinstance(value, kinds)}
-    names = sorted(strategies)
-    if name is not None and name not in strategies:
+    found = {name: each for name, each in vars(module).items() if isinstance(each, kinds)}
+    distinct = {id(each): each for each in found.values()}
+    if len(distinct) > 1:
         raise CompileError(
-            "--strategy %s" % name,
-            "the file has no TPUStrategy of that name",
-            "one of %s" % (", ".join(names) or "none: leave it out"),
-        )
-    if name is None and len(set(map(id, strategies.values()))) > 1:
-        raise CompileError(
-            "several strategies: %s" % ", ".join(names),
+            "several strategies: %s" % ", ".join(sorted(found)),
             "the step is compiled for one",
-            "--strategy %s" % names[0],
+            "one strategy in the file; or tpudist run --compile, which compiles each replica "
+            "function for its own",
         )
-    if strategies:
-        return strategies[name or names[0]]
-    return _new_strategy(replicas, logical)
-
-
-def _new_strategy(replicas: int, logical: int) -> Any:
-    from tpudist.v2_2 import tensorflow as tf
-
-    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
-        tpu="virtual:%d" % (replicas * logical)
-    )
-    topology = tf.tpu.experimental.initialize_tpu_system(resolver)
-    cores = topology.device_coordinates.reshape([replicas, logical, -1])
-    return tf.distribute.experimental.TPUStrategy(
-        resolver, tf.tpu.experimental.DeviceAssignment(topology, cores)
-    )
+    for strategy in distinct.values():
+        return strategy
+    return v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual"))

@@ -9,12 +9,12 @@ import sys
 from typing import Any, Iterator
 
 from tpudist import machine
-from tpudist.errors import CompileError, TopologyError
+from tpudist.errors import TopologyError
 from tpudist.legacy import start
 from tpudist.surfaces import slices
 from tpudist.tools.compile import step
 from tpudist.tools.compile.command import compile_command, gate
-from tpudist.tools.compile.compiler import compilation
+from tpudist.tools.compile.compiler import libtpu
 from tpudist.tools.compile.pages import terminal
 from tpudist.tools.compile.report import Report
 
@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
         start.Script(options.script)
     from tpudist.legacy import runner  # It asks TensorFlow for its version.
 
-    step.require_lowering()
-    compilation.require(slice_)
+    step.require()
+    libtpu.find()
     tpu = options.tpu
     if tpu is None and not os.environ.get(machine.TPU):
         tpu = "virtual:%d" % slice_.devices
@@ -77,7 +77,7 @@ def _recording(recorded: list[Any], slice_: slices.Slice) -> Iterator[None]:
 
     def check(strategy: Any) -> None:
         try:
-            step.check(strategy, slice_.name)
+            step.check(strategy, slice_)
         except TopologyError as error:
             raise _Stop(error) from error
 
@@ -85,18 +85,15 @@ def _recording(recorded: list[Any], slice_: slices.Slice) -> Iterator[None]:
         try:
             yield
         finally:
-            recorded += recorder.programs(step.lower_traced)
+            recorded += recorder.programs()
 
 
 def _report(recorded: Any, slice_: slices.Slice, options: argparse.Namespace) -> Report | None:
     """Compiles a function and prints its report; returns it, None if it was not lowered."""
     print("\n%s  %s" % (recorded.name, recorded.location))
-    try:
-        if recorded.error is not None:
-            raise recorded.error
-        report = compile_command.compile_lowered(recorded.program, slice_, options)
-        print(terminal.text(report), end="")
-        return report
-    except CompileError as error:
-        gate.refused(error, options, sys.stdout)
+    if recorded.error is not None:
+        gate.refused(recorded.error, options, sys.stdout)
         return None
+    report = compile_command.compile_lowered(recorded.program, slice_, options)
+    print(terminal.text(report), end="")
+    return report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from typing import Any, Callable
+from typing import Any
 
 from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
@@ -25,7 +25,6 @@ def compile_program(
     topology: str | slices.Slice,
     fast: bool = False,
     timeout: float | None = TIMEOUT,
-    progress: Callable[[float], object] | None = None,
     hlo: str | None = None,
 ) -> Report:
     """Compiles a program for a slice, without a TPU.
@@ -37,8 +36,6 @@ def compile_program(
       fast: optimize little, for an answer in seconds; memory and cost are then
         those of a slower program.
       timeout: in seconds.
-      progress: called with the seconds that the compiler has taken, a few
-        times a second; None for no calls.
       hlo: a folder; the program is written there as it is before and after
         optimization, as serialized HloModuleProtos.
 
@@ -49,41 +46,23 @@ def compile_program(
       TopologyError: the slice does not exist or is too small.
       CompileError: libtpu is missing, too old, or cannot be loaded.
     """
-    if isinstance(topology, str):
-        topology = slices.find(topology)
-    check_fits(topology, program.replicas, program.partitions)
+    slice_ = slices.find(topology) if isinstance(topology, str) else topology
+    check_fits(slice_, program.replicas, program.partitions)
     compiler = libtpu.find()
     text = normal_form.normalized(program.hlo, program.replicas, program.partitions)
     request = {
         "libtpu": compiler.path,
-        "topology": topology.name,
-        "options": topology_options(topology),
+        "topology": slice_.name,
+        "options": topology_options(slice_),
         "replicas": program.replicas,
         "partitions": program.partitions,
         "level": _FAST if fast else _OPTIMIZED,
         "hlo": base64.b64encode(text).decode(),
     }
-    answer = _checked(libtpu.ask(request, timeout, progress), compiler)
+    answer = _checked(libtpu.ask(request, timeout), compiler, slice_)
     if hlo:
         _write_modules(hlo, text, answer)
-    return report_builder.build(program, topology, fast, compiler, answer)
-
-
-def require(slice_: slices.Slice) -> None:
-    """Checks that programs can be compiled for a slice, before anything is traced or run.
-
-    Raises:
-      CompileError: libtpu is missing or broken, or does not know the slice.
-    """
-    compiler = libtpu.find()
-    request = {"topology": slice_.name, "options": topology_options(slice_)}
-    answer = libtpu.ask(dict(request, libtpu=compiler.path), TIMEOUT)
-    if not answer["ok"]:
-        raise CompileError(
-            "libtpu %s at %s" % (compiler.version, compiler.path),
-            "it does not start for %s: %s" % (slice_.name, answer["message"]),
-            "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
-        )
+    return report_builder.build(program, slice_, fast, compiler, answer)
 
 
 def _write_modules(folder: str, before: bytes, answer: dict[str, Any]) -> None:
@@ -98,7 +77,9 @@ def _write_modules(folder: str, before: bytes, answer: dict[str, Any]) -> None:
             file.write(content)
 
 
-def _checked(answer: dict[str, Any], compiler: libtpu.Libtpu) -> dict[str, Any]:
+def _checked(
+    answer: dict[str, Any], compiler: libtpu.Libtpu, slice_: slices.Slice
+) -> dict[str, Any]:
     """Returns an answer, or raises if it shows that this libtpu cannot be used."""
     if answer["ok"] and answer["memory"] is None:
         raise CompileError(
@@ -106,11 +87,12 @@ def _checked(answer: dict[str, Any], compiler: libtpu.Libtpu) -> dict[str, Any]:
             "it is too old to say how much memory a program takes",
             "pip install --upgrade libtpu (0.0.17 or newer)",
         )
-    if not answer["ok"] and answer["code"] == "NOT_FOUND" and "pjrt" not in answer:
+    ended = answer.get("code") in (libtpu.CRASHED, libtpu.TIMED_OUT)
+    if not answer["ok"] and not ended and "kind" not in answer:
         raise CompileError(
-            "libtpu at %s" % compiler.path,
-            "it cannot be loaded: %s" % answer["message"],
-            "pip install --force-reinstall libtpu; or " + libtpu.DOWNLOAD,
+            "libtpu %s at %s" % (compiler.version, compiler.path),
+            "it does not start for %s: %s" % (slice_.name, answer["message"]),
+            "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
         )
     return answer
 

@@ -17,8 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from typing import Any, Callable, Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple
 
 from tpudist.errors import CompileError
 
@@ -51,9 +50,6 @@ _WITHOUT_TPU = {
 
 #: Codes of answers in place of the worker's, if that ended or was ended.
 CRASHED, TIMED_OUT = "CRASHED", "TIMED_OUT"
-
-#: How often `progress` is called, in seconds.
-_TICK = 0.2
 
 #: Lines that say why the library ended its process, the clearest first.
 _CRASH_REASONS = (re.compile(r"^F\d{4} "), re.compile(r"Check failed"), re.compile(r"^\*\*\* SIG"))
@@ -128,17 +124,12 @@ def _version(path: str) -> str:
     return ""
 
 
-def ask(
-    request: Mapping[str, Any],
-    timeout: float | None = None,
-    progress: Callable[[float], object] | None = None,
-) -> dict[str, Any]:
+def ask(request: Mapping[str, Any], timeout: float | None = None) -> dict[str, Any]:
     """Starts the worker, and returns its answer to a request.
 
     Args:
       request: see the worker; without "parent".
       timeout: in seconds; None waits for ever.
-      progress: called with the seconds since the start, a few times a second.
 
     Returns:
       A dict. If the worker gave no answer, ``"ok"`` is False and "code" is
@@ -157,7 +148,7 @@ def ask(
             start_new_session=True,
         )
     try:
-        answer, errors = _output(process, timeout, progress)
+        answer, errors = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         return {
             "ok": False,
@@ -175,25 +166,6 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Returns the worker's environment, from the user's."""
     inherited = {name: environ[name] for name in _INHERITED if name in environ}
     return dict(inherited, **_WITHOUT_TPU)
-
-
-def _output(
-    process: subprocess.Popen[bytes],
-    timeout: float | None,
-    progress: Callable[[float], object] | None,
-) -> tuple[bytes, bytes]:
-    """Waits for a process; returns its output and its errors, or raises a TimeoutExpired."""
-    start = time.monotonic()
-    while True:
-        passed = time.monotonic() - start
-        if timeout is not None and passed >= timeout:
-            raise subprocess.TimeoutExpired(process.args, timeout)
-        if progress:
-            progress(passed)
-        try:
-            return process.communicate(timeout=_TICK)
-        except subprocess.TimeoutExpired:
-            continue
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

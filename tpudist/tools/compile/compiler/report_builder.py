@@ -24,8 +24,8 @@ _LARGEST = 10
 
 #: What to do about each kind of failure.
 _INSTEAD = {
-    "out-of-memory": "a smaller batch a replica (--fit finds the largest that fits), bfloat16 "
-    "activations, tf.recompute_grad around layers (it computes them again instead of keeping "
+    "out-of-memory": "a smaller batch a replica, bfloat16 activations, "
+    "tf.recompute_grad around layers (it computes them again instead of keeping "
     "them), or a split over logical devices",
     "refused": "see the compiler's message: most often an op or a dtype that TPUs do not have",
     "crash": "another release of libtpu (TPUDIST_LIBTPU), or another way to write the op",

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tpudist.errors import CompileError
 from tpudist.tfcompat import functions, graphs
-from tpudist.tools.compile.lowering import graph_ops, tracing
+from tpudist.tools.compile.lowering import graph_ops, to_hlo, tracing
 from tpudist.tools.compile.program import Program
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.variables import stored_once
@@ -54,9 +54,9 @@ class Recorder:
         for each in own:
             replicate.observers.remove(each)
 
-    def programs(self, lower: Callable[[tracing.Step], Program]) -> list[Recorded]:
+    def programs(self) -> list[Recorded]:
         """Lowers each function, once for each shape of its arguments."""
-        return [_lowered(each, step, lower) for each, step, _ in self._functions.values()]
+        return [_lowered(each, step) for each, step, _ in self._functions.values()]
 
     def _observe(self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
         with graphs.collections_kept():
@@ -96,13 +96,11 @@ def _as_compile_error(error: Exception) -> CompileError:
     )
 
 
-def _lowered(
-    recorded: Recorded, step: tracing.Step | None, lower: Callable[[tracing.Step], Program]
-) -> Recorded:
+def _lowered(recorded: Recorded, step: tracing.Step | None) -> Recorded:
     if step is None:
         return recorded
     try:
-        return recorded._replace(program=lower(step))
+        return recorded._replace(program=to_hlo.lower(step))
     except CompileError as error:
         return recorded._replace(error=error)
 
