@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 #: Version of the JSON form.
-SCHEMA = 4
+SCHEMA = 5
 
 
 class Failure(NamedTuple):
@@ -77,8 +77,7 @@ class Argument(NamedTuple):
     dtype: str  # numpy-style name
     shape: tuple[int, ...]  # of one replica
     device_shape: tuple[int, ...]  # of one logical device; `shape` unless it was split
-    bytes: int  # on one device, with the padding of the chip's tiles
-    unpadded: int  # the same without padding
+    bytes: int  # on one device, without the padding of the chip's tiles
     location: str  # "file:line" that created a variable, "" if unknown
 
 
@@ -88,17 +87,7 @@ class Cost(NamedTuple):
     # None if the compiler does not say
     flops: float | None
     bytes_accessed: float | None
-    loops: tuple[Loop, ...]
-
-
-class Loop(NamedTuple):
-    """A loop: its line and op, the trips of its body (None if unknown), and how often
-    the loop itself runs in a step."""
-
-    location: str
-    op_name: str
-    trips: int | None
-    times: int
+    loops: tuple[str, ...]  # the line of each, else its op's name
 
 
 class Collectives(NamedTuple):
@@ -111,16 +100,14 @@ class Collectives(NamedTuple):
 
 
 class Hot(NamedTuple):
-    """The compiler's estimate of one instruction, in one step."""
+    """The compiler's estimate of one instruction; it counts one round of each loop."""
 
     location: str  # "file:line" of its op, "" if unknown
-    layer: str  # the name scopes of the op: Keras layers and ``tf.name_scope``
     instruction: str  # its name in the compiled program
     # the op's name, "" of the compiler's own instructions; a fused one has that of its product
     op_name: str
-    cycles: int  # with all rounds of loops; only for comparing
+    cycles: int  # only for comparing
     share: float  # of all cycles, 0 to 1
-    times: int  # how often the instruction runs
 
 
 class Versions(NamedTuple):
@@ -136,7 +123,6 @@ class Effort(NamedTuple):
     """What compiling took."""
 
     seconds: float
-    cpu_seconds: float
     peak_bytes: int
 
 
@@ -174,8 +160,7 @@ class Report(NamedTuple):
         target = self.target
         cost: Any = self.cost
         memory: Any = self.memory
-        trips = [each.trips for each in cost.loops]
-        values = {
+        return {
             "compiled for": "%s, %d x %d, %s"
             % (
                 target.topology,
@@ -186,13 +171,12 @@ class Report(NamedTuple):
             "HBM": float(memory.total),
             "FLOPs": _number(cost.flops),
             "bytes accessed": _number(cost.bytes_accessed),
-            "loops": len(trips),
+            "loops": len(cost.loops),
             "collectives asked for": {each.kind: each.count for each in self.requested},
             "collectives": {each.kind: each.count for each in self.optimized},
             "collective bytes": {each.kind: float(each.bytes) for each in self.optimized},
             "libtpu": self.versions.libtpu,
         }
-        return dict(values, **{"rounds of loops": trips} if trips else {})
 
 
 def _number(value: float | None) -> float | None:

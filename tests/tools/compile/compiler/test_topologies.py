@@ -66,5 +66,3 @@ def test_libtpu_knows_every_slice(compiler, name):
     )
     assert answer["ok"], answer
     assert answer["devices"] == found.devices
-    said = answer["attributes"].get("device_memory_bytes_limit")
-    assert said is None or abs(said - found.about.hbm) < 1e-3 * found.about.hbm

@@ -78,7 +78,7 @@ def test_a_missing_library_is_an_answer(tmp_path):
 
 
 def test_a_wrong_program_is_an_answer(compiler):
-    answer = libtpu.ask(request(compiler.path, hlo="", replicas=1, partitions=1, level=0))
+    answer = libtpu.ask(request(compiler.path, hlo="", compile_options=""))
     assert not answer["ok"] and answer["code"] != libtpu.CRASHED and answer["message"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import libtpu, report_builder
-from tpudist.tools.compile.hlo import normal_form, optimized
+from tpudist.tools.compile.hlo import messages, normal_form, optimized
 from tpudist.tools.compile.program import Program
 from tpudist.tools.compile.report import Report
 
@@ -50,13 +50,12 @@ def compile_program(
     check_fits(slice_, program.replicas, program.partitions)
     compiler = libtpu.find()
     text = normal_form.normalized(program.hlo, program.replicas, program.partitions)
+    encoded = compile_options(program.replicas, program.partitions, fast)
     request = {
         "libtpu": compiler.path,
         "topology": slice_.name,
         "options": topology_options(slice_),
-        "replicas": program.replicas,
-        "partitions": program.partitions,
-        "level": _FAST if fast else _OPTIMIZED,
+        "compile_options": base64.b64encode(encoded).decode(),
         "hlo": base64.b64encode(text).decode(),
     }
     answer = _checked(libtpu.ask(request, timeout), compiler, slice_)
@@ -95,6 +94,24 @@ def _checked(
             "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
         )
     return answer
+
+
+def compile_options(replicas: int, partitions: int, fast: bool) -> bytes:
+    """Returns the options of one compilation, a serialized CompileOptionsProto.
+
+    The logical devices of a replica are neighbours. Several of them are one SPMD program.
+    """
+    options = messages.CompileOptions()
+    options.build.device_ordinal = -1
+    options.build.replicas, options.build.partitions = replicas, partitions
+    options.build.is_spmd = partitions > 1
+    options.build.effort = _FAST if fast else _OPTIMIZED
+    assignment = options.build.assignment
+    assignment.replicas, assignment.partitions = replicas, partitions
+    for partition in range(partitions):
+        ids = range(partition, replicas * partitions, partitions)
+        assignment.devices.add().replica_ids.extend(ids)
+    return bytes(options.SerializeToString())
 
 
 def topology_options(slice_: slices.Slice) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from tpudist.surfaces.slices import Slice
 from tpudist.tools.compile import report
 from tpudist.tools.compile.compiler import libtpu
 from tpudist.tools.compile.compiler.libtpu import Libtpu
-from tpudist.tools.compile.hlo import messages, optimized, rounds
+from tpudist.tools.compile.hlo import messages, optimized
 from tpudist.tools.compile.program import Collective, Program
 
 if TYPE_CHECKING:
@@ -54,44 +54,33 @@ def build(
       fast: whether it was optimized little.
       answer: the worker's.
     """
-    compiled = None
-    if answer["ok"]:
-        compiled = rounds.Program(optimized.module(base64.b64decode(answer["optimized"])))
+    compiled = optimized.module(base64.b64decode(answer["optimized"])) if answer["ok"] else None
     return report.Report(
         ok=answer["ok"],
         failure=None if compiled else _failure(program, answer),
-        target=_target(program, topology, fast, answer),
+        target=report.Target(
+            topology.name,
+            answer.get("kind") or "",
+            topology.devices,
+            program.replicas,
+            program.partitions,
+            topology.about.hbm,
+            not fast,
+        ),
         memory=_memory(answer),
         arguments=_arguments(program, compiled),
         cost=_cost(program, compiled, answer["cost"]) if compiled else None,
         requested=_requested(program),
         optimized=_optimized(compiled) if compiled else (),
         hottest=_hottest(program, compiled) if compiled else (),
-        warnings=_warnings(program, topology, compiled),
+        warnings=_warnings(program, topology),
         versions=report.Versions(
             tpudist.__version__,
             program.tensorflow,
             compiler.version or "unnamed",
             answer.get("pjrt") or "",
         ),
-        effort=report.Effort(
-            answer.get("seconds") or 0.0,
-            answer.get("cpu_seconds") or 0.0,
-            answer.get("peak_bytes") or 0,
-        ),
-    )
-
-
-def _target(program: Program, topology: Slice, fast: bool, answer: Answer) -> report.Target:
-    hbm = topology.about.hbm
-    return report.Target(
-        topology.name,
-        answer.get("kind") or "",
-        topology.devices,
-        program.replicas,
-        program.partitions,
-        min(hbm, answer.get("attributes", {}).get("device_memory_bytes_limit") or hbm),
-        not fast,
+        effort=report.Effort(answer.get("seconds") or 0.0, answer.get("peak_bytes") or 0),
     )
 
 
@@ -143,31 +132,29 @@ def _memory(answer: Answer) -> report.Memory | None:
     return report.Memory(*[answer["memory"][field] for field in report.Memory._fields])
 
 
-def _arguments(program: Program, compiled: rounds.Program | None) -> tuple[report.Argument, ...]:
-    """Returns the arguments, the largest first; without padding if it does not compile."""
-    on_device = optimized.parameters(compiled.module) if compiled else {}
+def _arguments(
+    program: Program, compiled: messages.HloModule | None
+) -> tuple[report.Argument, ...]:
+    """Returns the arguments, the largest first."""
+    on_device = optimized.parameters(compiled) if compiled else {}
     arguments = []
     for number, parameter in enumerate(program.parameters):
-        size = messages.array_bytes(parameter.dtype, parameter.shape)
-        found = on_device.get(
-            number, optimized.DeviceParameter(parameter.dtype, parameter.shape, size, size)
-        )
+        shape = on_device.get(number, parameter.shape)
         arguments.append(
             report.Argument(
                 parameter.name,
                 parameter.kind,
                 parameter.dtype,
                 parameter.shape,
-                found.shape,
-                found.bytes,
-                found.unpadded,
+                shape,
+                messages.array_bytes(parameter.dtype, shape),
                 parameter.location,
             )
         )
     return tuple(sorted(arguments, key=lambda argument: -argument.bytes))
 
 
-def _cost(program: Program, compiled: rounds.Program, cost: Mapping[str, float]) -> report.Cost:
+def _cost(program: Program, compiled: messages.HloModule, cost: Mapping[str, float]) -> report.Cost:
     def known(name: str) -> float | None:
         """Returns a number that is finite; JSON has no others."""
         return cost[name] if math.isfinite(cost.get(name, math.nan)) else None
@@ -175,10 +162,7 @@ def _cost(program: Program, compiled: rounds.Program, cost: Mapping[str, float])
     return report.Cost(
         known("flops"),
         known("bytes accessed"),
-        tuple(
-            report.Loop(program.locations.get(name, ""), _short(name), trips, times)
-            for name, trips, times in optimized.loops(compiled)
-        ),
+        tuple(program.locations.get(name) or _short(name) for name in optimized.loops(compiled)),
     )
 
 
@@ -197,41 +181,30 @@ def _requested(program: Program) -> tuple[report.Collectives, ...]:
     )
 
 
-def _optimized(compiled: rounds.Program) -> tuple[report.Collectives, ...]:
+def _optimized(compiled: messages.HloModule) -> tuple[report.Collectives, ...]:
     return tuple(
         report.Collectives(kind, count, size, ())
         for kind, (count, size) in optimized.collectives(compiled).items()
     )
 
 
-def _hottest(program: Program, compiled: rounds.Program) -> tuple[report.Hot, ...]:
+def _hottest(program: Program, compiled: messages.HloModule) -> tuple[report.Hot, ...]:
     """Returns the compiler's estimate of each instruction, at the first of its ops with a line."""
     costs = optimized.costs(compiled)
     whole = sum(each.cycles for each in costs) or 1
     hottest = []
     for each in costs:
         names = [name for name in each.op_names if name in program.locations] or each.op_names
-        short = _short(names[0])
         hottest.append(
             report.Hot(
                 program.locations.get(names[0], ""),
-                _layer(short),
                 each.instruction,
-                short,
+                _short(names[0]),
                 each.cycles,
                 each.cycles / whole,
-                each.times,
             )
         )
     return tuple(hottest)
-
-
-def _layer(name: str) -> str:
-    """Returns the name scopes around an op; a gradient has those of its forward op."""
-    parts = name.split("/")
-    if parts[0] == "gradient_tape":
-        return "/".join(parts[1:-2])
-    return "/".join(parts[:-1])
 
 
 def _short(name: str) -> str:
@@ -239,9 +212,7 @@ def _short(name: str) -> str:
     return name.rpartition("PartitionedCall/")[2]
 
 
-def _warnings(
-    program: Program, topology: Slice, compiled: rounds.Program | None
-) -> tuple[str, ...]:
+def _warnings(program: Program, topology: Slice) -> tuple[str, ...]:
     warnings = []
     used = program.replicas * program.partitions
     if used < topology.devices:
@@ -252,10 +223,4 @@ def _warnings(
         warnings.append(
             "a chip's two TensorCores are compiled as one device (megacore): one replica a chip"
         )
-    for name, trips, _ in optimized.loops(compiled) if compiled else ():
-        if trips is None:
-            warnings.append(
-                "%s: it is not known how often this loop runs: its collectives and cycles count "
-                "one round" % (program.locations.get(name) or _short(name))
-            )
     return tuple(warnings)

@@ -6,11 +6,10 @@ It imports the standard library only, so that nothing of the user's environment 
 process that may crash, and calls the part of the PJRT C API that compiling needs by ctypes.
 
 Request: {"libtpu": path, "topology": name, "options": {of the topology},
-"parent": pid, and, to compile: "hlo": base64, "replicas", "partitions", "level"}.
+"parent": pid, and, to compile: "hlo", "compile_options": base64 of serialized protos}.
 
-Answer: {"ok": true, "pjrt", "kind", "devices",
-"attributes", "memory", "cost", "optimized": base64, "seconds", "cpu_seconds",
-"peak_bytes"}, or {"ok": false, "code", "message", ...what was known before it failed}.
+Answer: {"ok": true, "pjrt", "kind", "devices", "memory", "cost", "optimized": base64,
+"seconds", "peak_bytes"}, or {"ok": false, "code", "message", ...what was known before it failed}.
 
 libtpu.so exports ``GetPjrtApi``, which returns a table of functions. The table grows at
 its end only. Each function takes one struct: its size, an extension pointer, and fields
@@ -27,7 +26,7 @@ import resource
 import signal
 import sys
 import time
-from typing import Any, Iterable, Mapping, NamedTuple, Sequence
+from typing import Any, Iterable, Mapping, NamedTuple
 
 _PR_SET_PDEATHSIG = 1
 
@@ -52,13 +51,11 @@ FUNCTIONS = {
     "Error_Message": Function(1, 1, 2, None),
     "Error_GetCode": Function(2, 1, 1, 3 * WORD + 4),
     "Plugin_Initialize": Function(3, 0, 0, None),
-    "DeviceDescription_Id": Function(23, 1, 1, 3 * WORD + 4),
     "DeviceDescription_Kind": Function(26, 1, 2, None),
     "Executable_GetCostAnalysis": Function(46, 1, 2, None),
     "Executable_OptimizedProgram": Function(48, 2, 0, None),
     "TopologyDescription_Create": Function(82, 4, 1, None),
     "TopologyDescription_GetDeviceDescriptions": Function(86, 1, 2, None),
-    "TopologyDescription_Attributes": Function(88, 1, 2, None),
     "Compile": Function(89, 5, 1, None),
     "Executable_GetCompiledMemoryStats": Function(96, 1, 12, None),
 }
@@ -91,7 +88,7 @@ def main() -> None:
         answer.update(code=error.code, message=error.message)
     except OSError as error:
         answer.update(code="NOT_FOUND", message=str(error))
-    answer.update(_resource_usage())
+    answer["peak_bytes"] = _peak_bytes()
     with os.fdopen(out, "w") as file:
         json.dump(answer, file)
         file.write("\n")
@@ -109,14 +106,12 @@ def _compile(request: dict[str, Any], answer: dict[str, Any]) -> None:
     api = Api(request["libtpu"])
     answer["pjrt"] = "%d.%d" % api.version
     topology = Topology(api, request["topology"], request["options"])
-    ids = topology.device_ids()
-    answer.update(devices=len(ids), kind=topology.kind(), attributes=topology.attributes())
+    answer.update(devices=len(topology.devices), kind=topology.kind())
     if "hlo" not in request:
         return
     start = time.time()
     executable = topology.compile(
-        base64.b64decode(request["hlo"]),
-        compile_options(request["replicas"], request["partitions"], ids, request["level"]),
+        base64.b64decode(request["hlo"]), base64.b64decode(request["compile_options"])
     )
     answer["seconds"] = time.time() - start
     answer.update(
@@ -126,15 +121,13 @@ def _compile(request: dict[str, Any], answer: dict[str, Any]) -> None:
     )
 
 
-def _resource_usage() -> dict[str, float]:
-    """Returns the CPU seconds and the peak resident memory of this process alone.
+def _peak_bytes() -> int:
+    """Returns the peak resident memory of this process alone.
 
     ``ru_maxrss`` would count what the parent had when it forked.
     """
-    used = resource.getrusage(resource.RUSAGE_SELF)
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-        peak = [int(line.split()[1]) for line in file if line.startswith("VmHWM:")]
-    return {"cpu_seconds": used.ru_utime + used.ru_stime, "peak_bytes": 1024 * sum(peak)}
+        return 1024 * sum(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
 
 
 class PjrtError(Exception):
@@ -148,10 +141,8 @@ class PjrtError(Exception):
 class _Value(ctypes.Union):
     _fields_ = [
         ("text", ctypes.c_void_p),
-        ("integer", ctypes.c_int64),
         ("integers", ctypes.POINTER(ctypes.c_int64)),
         ("real", ctypes.c_float),
-        ("truth", ctypes.c_bool),
     ]
 
 
@@ -167,7 +158,7 @@ class _NamedValue(ctypes.Structure):
     ]
 
 
-_TEXT, _INTEGER, _INTEGERS, _REAL, _TRUTH = range(5)
+_TEXT, _INTEGERS, _REAL = 0, 2, 3
 
 
 class Api:
@@ -255,21 +246,13 @@ class Topology:
         )
         del buffers  # the values point to them until here
         pointer, count = api.call("TopologyDescription_GetDeviceDescriptions", self._handle)
-        self._devices: list[Any] = (
+        self.devices: list[Any] = (
             list((ctypes.c_void_p * count).from_address(pointer)) if count else []
         )
 
-    def device_ids(self) -> list[int]:
-        """Returns the ids of all devices, in the library's order."""
-        return [self._api.call("DeviceDescription_Id", device)[0] for device in self._devices]
-
     def kind(self) -> str:
         """Returns the chip's name, such as ``"TPU v5 lite"``."""
-        return _text(*self._api.call("DeviceDescription_Kind", self._devices[0]))
-
-    def attributes(self) -> dict[str, Any]:
-        """Returns the library's description of the slice."""
-        return _dictionary(*self._api.call("TopologyDescription_Attributes", self._handle))
+        return _text(*self._api.call("DeviceDescription_Kind", self.devices[0]))
 
     def compile(self, hlo: bytes, options: bytes) -> Executable:
         """Compiles a serialized HloModuleProto, with a serialized CompileOptionsProto.
@@ -281,17 +264,9 @@ class Topology:
         code_format = ctypes.create_string_buffer(b"hlo")
         encoded = ctypes.create_string_buffer(options, len(options))
         program = _program(ctypes.addressof(code), len(hlo), ctypes.addressof(code_format), 3)
-        return Executable(
-            self._api,
-            self._api.call(
-                "Compile",
-                self._handle,
-                ctypes.addressof(program),
-                ctypes.addressof(encoded),
-                len(options),
-                0,
-            )[0],
-        )
+        pointers = [ctypes.addressof(program), ctypes.addressof(encoded)]
+        (handle,) = self._api.call("Compile", self._handle, *pointers, len(options), 0)
+        return Executable(self._api, handle)
 
 
 class Executable:
@@ -307,10 +282,15 @@ class Executable:
             return None
         return dict(zip(MEMORY, map(_signed, self._api.call(name, self._handle))))
 
-    def cost(self) -> dict[str, Any]:
+    def cost(self) -> dict[str, float]:
         """Returns the compiler's cost analysis, {name: number}."""
         count, pointer = self._api.call("Executable_GetCostAnalysis", self._handle)
-        return _dictionary(pointer, count)
+        named = (_NamedValue * count).from_address(pointer) if count else ()
+        return {
+            _text(each.name, each.name_size): each.value.real
+            for each in named
+            if each.kind == _REAL
+        }
 
     def optimized(self) -> bytes:
         """Returns the optimized program, a serialized HloModuleProtoWithConfig."""
@@ -339,96 +319,22 @@ def _signed(word: int) -> int:
 
 
 def _named_values(options: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-    """Returns (an array of named values, the buffers that it points to)."""
+    """Returns (an array of named values, texts or lists of integers, their buffers)."""
     values: Any = (_NamedValue * max(1, len(options)))()
     buffers: list[Any] = []
     for value, (name, option) in zip(values, sorted(options.items())):
         buffers.append(ctypes.create_string_buffer(name.encode()))
-        value.struct_size, value.value_size = ctypes.sizeof(_NamedValue), 1
+        value.struct_size, value.value_size = ctypes.sizeof(_NamedValue), len(option)
         value.name, value.name_size = ctypes.addressof(buffers[-1]), len(name)
         if isinstance(option, list):
             buffers.append((ctypes.c_int64 * len(option))(*option))
-            value.kind, value.value_size = _INTEGERS, len(option)
+            value.kind = _INTEGERS
             value.value.integers = ctypes.cast(buffers[-1], ctypes.POINTER(ctypes.c_int64))
-        elif isinstance(option, str):
+        else:
             buffers.append(ctypes.create_string_buffer(option.encode()))
-            value.kind, value.value_size = _TEXT, len(option)
+            value.kind = _TEXT
             value.value.text = ctypes.addressof(buffers[-1])
-        else:
-            value.kind, value.value.integer = _INTEGER, option
     return values, buffers
-
-
-def _dictionary(pointer: int, count: int) -> dict[str, Any]:
-    """Returns an array of named values as a dict."""
-    values: dict[str, Any] = {}
-    for value in (_NamedValue * count).from_address(pointer) if count else ():
-        name = _text(value.name, value.name_size)
-        if value.kind == _TEXT:
-            values[name] = _text(value.value.text, value.value_size)
-        elif value.kind == _INTEGERS:
-            values[name] = value.value.integers[: value.value_size]
-        elif value.kind == _REAL:
-            values[name] = value.value.real
-        else:
-            values[name] = value.value.integer if value.kind == _INTEGER else value.value.truth
-    return values
-
-
-#: Fields of CompileOptionsProto, ExecutableBuildOptionsProto,
-#: DeviceAssignmentProto and its ComputationDevice, which are encoded by hand because the
-#: worker has no protobuf. Their numbers are from ``xla/pjrt/proto/compile_options.proto``
-#: and ``xla/xla_data.proto`` in OpenXLA.
-_BUILD_OPTIONS = 3
-_DEVICE_ORDINAL, _REPLICAS, _PARTITIONS, _SPMD, _ASSIGNMENT, _LEVEL = 1, 4, 5, 6, 9, 24
-_REPLICA_COUNT, _COMPUTATION_COUNT, _COMPUTATION_DEVICES = 1, 2, 3
-_REPLICA_DEVICES = 1
-
-
-def compile_options(
-    replicas: int, partitions: int, devices: Sequence[int], level: int = 0
-) -> bytes:
-    """Returns the options of one compilation, a serialized CompileOptionsProto.
-
-    Args:
-      replicas: how many run the program.
-      partitions: logical devices of each; SPMD if there are several.
-      devices: ids, all logical devices of the first replica first.
-      level: of optimization; 0 is the compiler's own choice.
-    """
-    assignment = _integer(_REPLICA_COUNT, replicas) + _integer(_COMPUTATION_COUNT, partitions)
-    for partition in range(partitions):
-        ids = devices[partition : replicas * partitions : partitions]
-        assignment += _message(
-            _COMPUTATION_DEVICES, _message(_REPLICA_DEVICES, b"".join(map(_varint, ids)))
-        )
-    build = (
-        _integer(_DEVICE_ORDINAL, -1)
-        + _integer(_REPLICAS, replicas)
-        + _integer(_PARTITIONS, partitions)
-        + _integer(_SPMD, partitions > 1)
-        + _message(_ASSIGNMENT, assignment)
-        + _integer(_LEVEL, level)
-    )
-    return _message(_BUILD_OPTIONS, build)
-
-
-def _varint(number: int) -> bytes:
-    number &= (1 << 64) - 1
-    encoded = bytearray()
-    while number > 0x7F:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
-
-
-def _integer(field: int, number: int) -> bytes:
-    return _varint(field << 3) + _varint(int(number))
-
-
-def _message(field: int, content: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(content)) + content
 
 
 if __name__ == "__main__":

@@ -5,6 +5,5 @@ that is read for the first time goes into the table of :mod:`messages`.
 
 * :mod:`messages`: HloModuleProto, and the sizes of its arrays.
 * :mod:`normal_form`: what a module needs before libtpu compiles it.
-* :mod:`optimized`: parameters, collectives and the compiler's estimates in a compiled program,
-  with :mod:`rounds`: how often each of its loops runs.
+* :mod:`optimized`: parameters, collectives and the compiler's estimates in a compiled program.
 """

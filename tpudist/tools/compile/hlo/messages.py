@@ -1,12 +1,12 @@
-"""Defines protobuf classes for the fields of HloModuleProto that tpudist reads or writes.
+"""Defines protobuf classes for the fields of HLO, and of its compilation, that tpudist uses.
 
 All other fields are kept as they are. TensorFlow's own ``hlo_pb2`` moves between
 releases, and is missing where a report is read without TensorFlow; so protobuf, which
 TensorFlow brings, makes the classes from the table below. The field numbers are those
-of ``xla/service/hlo.proto`` and ``xla/xla_data.proto`` in OpenXLA, where they never
-change.
+of ``xla/service/hlo.proto``, ``xla/xla_data.proto`` and
+``xla/pjrt/proto/compile_options.proto`` in OpenXLA, where they never change.
 
-Also computes the sizes of arrays, with and without the padding of a TPU's tiles.
+Also computes the sizes of arrays.
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ _MESSAGES = {
         "opcode": (2, "string"),
         "shape": (3, "Shape"),
         "metadata": (7, "Metadata"),
-        "literal": (8, "Literal"),
         "parameter_number": (9, "int64"),
-        "tuple_index": (13, "int64"),
         "channel_id": (26, "int64"),
         "custom_call_target": (28, "string"),
         "id": (35, "int64"),
@@ -62,19 +60,12 @@ _MESSAGES = {
         "sharding": (40, "Sharding"),
         "backend_config": (43, "bytes"),
         "replica_groups": (49, "ReplicaGroup*"),
-        "comparison_direction": (63, "string"),
         "use_global_device_ids": (71, "bool"),
         "device_list": (87, "DeviceList"),
         "iota_device_list": (92, "bytes"),
         "mesh_device_list": (93, "bytes"),
     },
     "Metadata": {"op_type": (1, "string"), "op_name": (2, "string")},
-    "Literal": {
-        "s32s": (4, "int32*"),
-        "s64s": (5, "int64*"),
-        "u32s": (6, "uint32*"),
-        "u64s": (7, "uint64*"),
-    },
     "DeviceList": {"replica_groups": (1, "ReplicaGroup*")},
     "ReplicaGroup": {"replica_ids": (1, "int64*")},
     "Sharding": {
@@ -86,14 +77,21 @@ _MESSAGES = {
         "element_type": (2, "int32"),
         "dimensions": (3, "int64*"),
         "tuple_shapes": (4, "Shape*"),
-        "layout": (5, "Layout"),
     },
-    "Layout": {
-        "minor_to_major": (1, "int64*"),
-        "tiles": (6, "Tile*"),
-        "element_bits": (7, "int64"),
+    "CompileOptions": {"build": (3, "BuildOptions")},
+    "BuildOptions": {
+        "device_ordinal": (1, "int64"),
+        "replicas": (4, "int64"),
+        "partitions": (5, "int64"),
+        "is_spmd": (6, "bool"),
+        "assignment": (9, "Assignment"),
+        "effort": (24, "int64"),
     },
-    "Tile": {"dimensions": (1, "int64*")},
+    "Assignment": {
+        "replicas": (1, "int32"),
+        "partitions": (2, "int32"),
+        "devices": (3, "ReplicaGroup*"),
+    },
 }
 
 _SCALARS = {"int64": 3, "uint64": 4, "int32": 5, "uint32": 13, "bool": 8, "string": 9, "bytes": 12}
@@ -136,8 +134,8 @@ def _classes() -> dict[str, Any]:
 
 
 _CLASSES = _classes()
-Module, ModuleWithConfig, Shape = (
-    _CLASSES[name] for name in ("Module", "ModuleWithConfig", "Shape")
+Module, ModuleWithConfig, CompileOptions, Shape = (
+    _CLASSES[name] for name in ("Module", "ModuleWithConfig", "CompileOptions", "Shape")
 )
 
 
@@ -176,7 +174,7 @@ _BYTES = {each.name: each.bits // 8 for each in ELEMENTS.values()}
 
 
 def array_bytes(dtype: str, shape: Iterable[int]) -> int:
-    """Returns the bytes of an array without padding; `dtype` is numpy-style, also "bfloat16"."""
+    """Returns the bytes of an array; `dtype` is numpy-style, also "bfloat16"."""
     return functools.reduce(operator.mul, shape, _BYTES[dtype])
 
 
@@ -193,30 +191,7 @@ def element(shape: HloShape) -> Element:
 
 
 def logical_bytes(shape: HloShape) -> int:
-    """Returns the bytes of an array without padding; of a tuple, those of all its arrays."""
+    """Returns the bytes of an array; of a tuple, those of all its arrays."""
     if shape.tuple_shapes:
         return sum(map(logical_bytes, shape.tuple_shapes))
     return functools.reduce(operator.mul, shape.dimensions, element(shape).bits) // 8
-
-
-def tiled_bytes(shape: HloShape) -> int:
-    """Returns the bytes that an array of a compiled program takes, with the tiles' padding.
-
-    A tile covers the innermost axes, which are rounded up to whole tiles; a
-    further tile covers the axes of the one before. 64-bit numbers are two of
-    32 bits.
-    """
-    if shape.tuple_shapes:
-        return sum(map(tiled_bytes, shape.tuple_shapes))
-    axes = [shape.dimensions[axis] for axis in reversed(shape.layout.minor_to_major)]
-    for tile in shape.layout.tiles:
-        sizes = list(tile.dimensions)
-        axes = [1] * (len(sizes) - len(axes)) + axes
-        inner = axes[len(axes) - len(sizes) :]
-        axes = (
-            axes[: len(axes) - len(sizes)]
-            + [-(-axis // size) for axis, size in zip(inner, sizes)]
-            + sizes
-        )
-    bits = shape.layout.element_bits or element(shape).bits
-    return functools.reduce(operator.mul, axes, bits) // 8

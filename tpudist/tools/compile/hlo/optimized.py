@@ -1,4 +1,8 @@
-"""Reads parameters, collectives, loops and costs off the program that the compiler made."""
+"""Reads parameters, collectives, loops and costs off the program that the compiler made.
+
+A loop's body counts once: the program does not say how often it runs, and the compiler's own
+estimates are of one round.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +12,14 @@ from typing import Iterator, Mapping, NamedTuple
 
 from tpudist.tools.compile.hlo import messages, normal_form
 from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
-from tpudist.tools.compile.hlo.rounds import Program
-
-
-class DeviceParameter(NamedTuple):
-    """A parameter on one device: dtype name, shape, bytes with and without padding."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    bytes: int
-    unpadded: int
 
 
 class Cost(NamedTuple):
-    """The compiler's estimate of one instruction, in one step."""
+    """The compiler's estimate of one instruction."""
 
     op_names: tuple[str, ...]  # of its TensorFlow ops, the one that it is for first
     instruction: str  # its name in the compiled program
-    times: int  # how often it runs
-    cycles: int  # all rounds of loops included; for comparing instructions of one program
+    cycles: int  # for comparing instructions of one program
 
 
 def module(program: bytes) -> HloModule:
@@ -34,32 +27,25 @@ def module(program: bytes) -> HloModule:
     return messages.ModuleWithConfig.FromString(program).module
 
 
-def parameters(module: HloModule) -> dict[int, DeviceParameter]:
-    """Returns {number: `DeviceParameter`} of the entry computation's parameters."""
+def parameters(module: HloModule) -> dict[int, tuple[int, ...]]:
+    """Returns {number: shape on one device} of the entry computation's parameters."""
     return {
-        each.parameter_number: DeviceParameter(
-            messages.element(each.shape).name,
-            tuple(each.shape.dimensions),
-            messages.tiled_bytes(each.shape),
-            messages.logical_bytes(each.shape),
-        )
+        each.parameter_number: tuple(each.shape.dimensions)
         for each in normal_form.entry(module).instructions
         if each.opcode == "parameter"
     }
 
 
-def collectives(program: Program) -> dict[str, tuple[int, int]]:
-    """Returns {kind: (count, bytes that one device puts in)} of one step, all trips included."""
+def collectives(module: HloModule) -> dict[str, tuple[int, int]]:
+    """Returns {kind: (count, bytes that one device puts in)}."""
     totals: dict[str, tuple[int, int]] = collections.OrderedDict()
-    for computation in program.module.computations:
+    for computation in module.computations:
         by_id = {each.id: each for each in computation.instructions}
-        times = program.times.get(computation.id, 0)
         for instruction in computation.instructions:
             kind = _collective_kind(instruction.opcode, computation.name)
-            if kind and times:
-                size = _sent_bytes(kind, instruction, by_id)
+            if kind:
                 count, total = totals.get(kind, (0, 0))
-                totals[kind] = count + times, total + size * times
+                totals[kind] = count + 1, total + _sent_bytes(kind, instruction, by_id)
     return totals
 
 
@@ -93,28 +79,22 @@ def _collective_kind(opcode: str, computation: str) -> str | None:
     return kind if kind in normal_form.COLLECTIVES else None
 
 
-def loops(program: Program) -> list[tuple[str, int | None, int]]:
-    """Returns (op_name, rounds of its body or None, how often it runs) of each loop."""
+def loops(module: HloModule) -> list[str]:
+    """Returns the op_name of each loop."""
     return [
-        (each.metadata.op_name, program.trips[each.id], program.times[computation.id])
-        for computation in program.module.computations
+        each.metadata.op_name
+        for computation in module.computations
         for each in computation.instructions
-        if each.id in program.trips
+        if each.opcode == "while"
     ]
 
 
-def costs(program: Program) -> list[Cost]:
+def costs(module: HloModule) -> list[Cost]:
     """Returns the `Cost` of each instruction that the compiler has an estimate of, most first."""
-    by_id = {each.id: each for each in program.module.computations}
+    by_id = {each.id: each for each in module.computations}
     found = [
-        Cost(
-            _op_names(each, by_id),
-            each.name,
-            program.times[computation.id],
-            program.times[computation.id] * _cycles(each.backend_config),
-        )
-        for computation in program.module.computations
-        if computation.id in program.times
+        Cost(_op_names(each, by_id), each.name, _cycles(each.backend_config))
+        for computation in module.computations
         for each in computation.instructions
         if _cycles(each.backend_config)
     ]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Iterator, Sequence
+import collections
+from typing import Iterator, Sequence
 
 from tpudist.tools.compile.pages import units
-from tpudist.tools.compile.report import Collectives, Cost, Hot, Memory, Report
+from tpudist.tools.compile.report import Collectives, Cost, Memory, Report
 
-#: How many arguments and lines, and layers of a line, are shown.
-_SHOWN, _LAYERS = 5, 3
+#: How many arguments, arrays and ops are shown.
+_SHOWN = 5
 
-#: Labels where the line, the layer or the op is not known.
-_NO_LINE, _NO_LAYER, _NO_OP = "(no line of the user's)", "(no layer)", "(the compiler's own)"
+#: Labels where the line or the op is not known.
+_NO_LINE, _NO_OP = "(no line of the user's)", "(the compiler's own)"
 
 #: Widths in characters: of the memory bar, and of the headings at the left.
 _BAR, _HEADING = 30, 10
@@ -123,29 +124,12 @@ def _arguments(report: Report) -> list[str]:
 
 
 def _hottest(report: Report) -> list[str]:
-    """Formats the most expensive lines, each with its most expensive layers if it has several."""
-    rows = []
-    for line, share, inside in _shares(report.hottest, "location")[:_SHOWN]:
-        layers = _shares(inside, "layer")
-        rows.append("%3.0f %%  %s  %s" % (100 * share, line or _NO_LINE, _ops(inside)))
-        for layer, part, ops in layers[:_LAYERS] if len(layers) > 1 else ():
-            rows.append("%9.0f %%  %s  %s" % (100 * part, layer or _NO_LAYER, _ops(ops)))
-    return rows
-
-
-def _shares(hottest: Iterable[Hot], field: str) -> list[tuple[str, float, list[Hot]]]:
-    """Groups instructions by a field; returns (its value, their share, they), most first."""
-    groups: dict[str, list[Hot]] = {}
-    for each in hottest:
-        groups.setdefault(getattr(each, field), []).append(each)
-    shares = [(name, sum(each.share for each in group), group) for name, group in groups.items()]
-    return sorted(shares, key=lambda row: -row[1])
-
-
-def _ops(group: list[Hot]) -> str:
-    """Returns the name of a group's only op, or how many ops it has."""
-    names = {each.op_name for each in group}
-    return (names.pop() or _NO_OP) if len(names) == 1 else "%d ops" % len(names)
+    """Formats the most expensive ops, each with the user's line."""
+    shares: dict[tuple[str, str], float] = collections.defaultdict(float)
+    for each in report.hottest:
+        shares[each.location or _NO_LINE, each.op_name or _NO_OP] += each.share
+    ranked = sorted(shares.items(), key=lambda row: -row[1])
+    return ["%3.0f %%  %s  %s" % (100 * share, *where) for where, share in ranked[:_SHOWN]]
 
 
 def _cost(cost: Cost) -> list[str]:
@@ -154,16 +138,18 @@ def _cost(cost: Cost) -> list[str]:
     accessed = "unknown" if cost.bytes_accessed is None else units.size(cost.bytes_accessed)
     rows = ["%sFLOP and %s of memory traffic a step on a device" % (flops, accessed)]
     if cost.loops:
-        counts = ["?" if each.trips is None else str(each.trips) for each in cost.loops]
-        rows.append("counting one round of each loop; they run %s" % ", ".join(counts[:_SHOWN]))
+        rows.append("all figures count one round of each loop: " + _some(cost.loops))
     return rows
 
 
 def _collectives(group: Collectives) -> str:
-    where = ", ".join(group.locations[:_SHOWN])
-    if len(group.locations) > _SHOWN:
-        where += " and %d more lines" % (len(group.locations) - _SHOWN)
+    where = _some(group.locations)
     return "%d %s, %s a device  %s" % (group.count, group.kind, units.size(group.bytes), where)
+
+
+def _some(lines: Sequence[str]) -> str:
+    more = len(lines) - _SHOWN
+    return ", ".join(lines[:_SHOWN]) + (" and %d more" % more if more > 0 else "")
 
 
 def versions(report: Report) -> str:
