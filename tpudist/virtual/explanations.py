@@ -275,10 +275,11 @@ def _file_and_line(frame: Any) -> tuple[Any, ...]:
 
 def name_of(function: Any, ops: Sequence[Operation]) -> str:
     """The function's name, and where it is defined; if AutoGraph wrote it, where it begins."""
-    function = getattr(function, "python_function", function)
-    inner = getattr(function, "__wrapped__", function)
+    inner = function
+    for wrapped in ("python_function", "__wrapped__", "func", "__wrapped__"):
+        inner = getattr(inner, wrapped, None) or inner
     code = getattr(inner, "__code__", None)
-    name = getattr(inner, "__name__", repr(inner))
+    name = getattr(inner, "__name__", type(inner).__name__).replace("tf__", "")
     if code and not _is_generated(code.co_filename):
         return "%s (%s:%d)" % (name, code.co_filename, code.co_firstlineno)
     places = (place(op) for op in ops if op.type not in _NOT_COUNTED)

@@ -1,22 +1,22 @@
-"""Parses the text of ``--args``: shapes and dtypes, as XLA writes them.
+"""Parses the text of ``--args``: Python, with shapes and dtypes as XLA writes them.
 
 ``f32[128,28,28,1],s32[128]`` are two arguments of a replica. ``x=f32[8]`` is
 one by name, ``(f32[8],s32[8])`` a tuple and ``{image:f32[8],label:s32[8]}`` a
-dictionary. Dtypes have XLA's names or numpy's. ``n=100``, ``0.5``, ``true`` and
-``'text'`` are Python values, which the step gets as they are.
+dictionary. ``n=100``, ``0.5``, ``True`` and ``'text'`` are Python values, which
+the step gets as they are.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Iterable
+from typing import Any, Iterable, Sequence
 
 from tpudist.errors import ArgumentError
 from tpudist.surfaces.eras import walks
 
-#: XLA's names of dtypes.
-_XLA = {
+#: {XLA's name of a dtype: numpy's}.
+_DTYPES = {
     "pred": "bool",
     "s4": "int4",
     "s8": "int8",
@@ -34,13 +34,10 @@ _XLA = {
     "c64": "complex64",
     "c128": "complex128",
 }
-_NAMES = dict(_XLA, **{name: name for name in _XLA.values()})
-_BOOLEANS = {"true": True, "false": False}
 _PLAIN = (bool, int, float, complex, str)
 
-#: What Python would read otherwise: a tuple of one, a name that is a keyword, a scalar's shape.
-_NOT_PYTHON = re.compile(r"'[^']*'|\(|\w+(?=\s*[:=])|\[\s*\]")
-_TUPLE = "_"
+#: The shape of a scalar, which is not Python; texts are left alone.
+_SCALAR = re.compile(r"('[^']*')|\[\s*\]")
 
 
 class Spec:
@@ -57,9 +54,6 @@ class Spec:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Spec) and ((self.dtype, self.shape) == (other.dtype, other.shape))
-
-    def __hash__(self) -> int:
-        return hash((self.dtype, self.shape))
 
     def __repr__(self) -> str:
         return "%s[%s]" % (self.dtype, ",".join(map(str, self.shape)))
@@ -78,43 +72,32 @@ def parse(text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
       ArgumentError: (a ValueError) the text describes no arguments.
     """
     try:
-        call: Any = ast.parse(
-            "%s(%s)" % (_TUPLE, _NOT_PYTHON.sub(_as_python, text)), mode="eval"
-        ).body
-        if not _is_tuple(call):
+        call: Any = ast.parse("_(%s)" % _SCALAR.sub(_python, text), mode="eval").body
+        if type(call) is not ast.Call or type(call.func) is not ast.Name:
             raise ValueError("a bracket has no partner")
-        names = [each.arg or "" for each in call.keywords]
-        return (
-            tuple(map(_value, call.args)),
-            dict(zip(_distinct(names), (_value(each.value) for each in call.keywords))),
+        kwargs = _named(
+            [each.arg for each in call.keywords], [each.value for each in call.keywords]
         )
+        return tuple(map(_value, call.args)), kwargs
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise ArgumentError(
             "--args %r" % text,
             str(getattr(error, "msg", error)),
             "--args 'f32[128,28,28,1],s32[128],n=100', the shapes of one replica, and "
-            "values; dtypes are %s" % ", ".join(sorted(_XLA)),
+            "values; dtypes are %s" % ", ".join(sorted(_DTYPES)),
         ) from None
 
 
-def _as_python(found: re.Match[str]) -> str:
-    piece = found.group()
-    if piece[0] == "[":
-        return "[()]"
-    return piece if piece[0] == "'" else _TUPLE + piece
+def _python(found: re.Match[str]) -> str:
+    return found.group(1) or "[()]"
 
 
-def _is_tuple(node: Any) -> bool:
-    return type(node) is ast.Call and getattr(node.func, "id", "") == _TUPLE
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Returns names as they were written, and refuses one that is given twice or left out."""
-    written = [name[len(_TUPLE) :] for name in names]
-    for name in written:
-        if not name or written.count(name) > 1:
+def _named(names: Sequence[Any], nodes: Sequence[Any]) -> dict[str, Any]:
+    """Returns {name: value}; refuses a name that is given twice or left out."""
+    for name in names:
+        if name is None or names.count(name) > 1:
             raise ValueError("%r is given twice" % name if name else "a name is missing")
-    return written
+    return dict(zip(names, map(_value, nodes)))
 
 
 def _value(node: Any) -> object:
@@ -123,25 +106,25 @@ def _value(node: Any) -> object:
     Raises:
       ValueError, SyntaxError: it describes none.
     """
-    if _is_tuple(node) and not node.keywords:
-        return tuple(map(_value, node.args))
+    if type(node) is ast.Tuple:
+        return tuple(map(_value, node.elts))
     if type(node) is ast.Dict:
-        names = _distinct([getattr(key, "id", "") for key in node.keys])
-        return dict(zip(names, map(_value, node.values)))
-    word = getattr(getattr(node, "value", node), "id", "").lower()
-    if type(node) is ast.Name and word in _BOOLEANS:
-        return _BOOLEANS[word]
-    if type(node) is ast.Subscript and word:
-        if word not in _NAMES:
-            raise ValueError("there is no dtype %r" % word)
-        shape = _literal(walks.index_of(node))
-        shape = shape if isinstance(shape, tuple) else (shape,)
-        if all(type(size) is int and size >= 0 for size in shape):
-            return Spec(_NAMES[word], shape)
-    value = None if word else _literal(node)
+        return _named([getattr(key, "id", None) for key in node.keys], node.values)
+    if type(node) is ast.Subscript:
+        return _spec(getattr(node.value, "id", ""), _literal(walks.index_of(node)))
+    value = _literal(node)
     if not isinstance(value, _PLAIN):
-        raise ValueError("%s is no shape and no value" % (word or "a part of it"))
+        raise ValueError("%s is no shape and no value" % getattr(node, "id", "a part of it"))
     return value
+
+
+def _spec(dtype: str, shape: Any) -> Spec:
+    if dtype not in _DTYPES:
+        raise ValueError("there is no dtype %r" % dtype)
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    if not all(type(size) is int and size >= 0 for size in sizes):
+        raise ValueError("%s is no shape" % dtype)
+    return Spec(_DTYPES[dtype], sizes)
 
 
 def _literal(node: Any) -> object:

@@ -20,12 +20,8 @@ class Failure(NamedTuple):
     kind: str  # "out-of-memory", "refused" (the compiler's own error), "crash" or "timeout"
     message: str  # of the compiler
     instead: str  # what to do about it
-    # if it is out of memory, the largest arrays that it holds at once, where the compiler says
-    # which; else those that the step computes
+    # that the step computes, before optimization, if it is out of memory
     largest: tuple[Buffer, ...]
-    # the bytes that are missing, as the compiler counts them, if it is out of memory; None if the
-    # compiler does not say
-    missing: int | None
 
 
 class Buffer(NamedTuple):

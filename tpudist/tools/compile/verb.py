@@ -77,17 +77,12 @@ def _add_compiler(verb: argparse.ArgumentParser) -> None:
         help="end the compiler after that time; by default 1800",
     )
     verb.add_argument(
-        "--hlo", metavar="DIR", help="leave the program there, before and after optimization"
-    )
-    verb.add_argument(
         "--max-hbm", metavar="SIZE", help="exit code 1 above so much, such as 14GiB, on a device"
     )
     verb.add_argument(
         "--baseline", metavar="FILE", help="exit code 1 if it is not as in this report of --json"
     )
     verb.add_argument("--rtol", type=float, metavar="X", help="of --baseline; by default 0.05")
-    told = "print what is wrong as GitHub annotations too"
-    verb.add_argument("--github", action="store_true", help=told)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,18 +2,17 @@
 
 import argparse
 import json
-import os
 
 import pytest
 
 from tests.tools.compile import records
 from tpudist import cli
-from tpudist.errors import ArgumentError, CompileError
+from tpudist.errors import ArgumentError
 from tpudist.tools.compile.command import gate
 
 
 def options(**given):
-    names = ("json", "max_hbm", "baseline", "rtol", "github")
+    names = ("json", "max_hbm", "baseline", "rtol")
     return argparse.Namespace(**dict(dict.fromkeys(names), **given))
 
 
@@ -62,7 +61,8 @@ def test_the_baseline(written, capsys):
     assert gate.finish([("step", SAME)] * 2, options(baseline=path)) == 1
     failed = records.summarized(records.failed())
     assert gate.finish([("step", failed)], options(baseline=path)) == 1
-    assert "it compiled before" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "it compiled before" in told and "does not fit: v5e:2x4" in told
 
 
 @pytest.mark.parametrize("content", [None, "{}", "[", '{"schema": 3}'])
@@ -82,18 +82,6 @@ def test_several_reports_are_one_file(tmp_path, written):
         assert [each["name"] for each in json.load(file)["reports"]] == ["step", "step"]
     assert gate.finish([("a", SAME), ("b", LARGER)], options(baseline=path)) == 0
     assert gate.finish([("a", SAME), ("b", SAME)], options(baseline=path)) == 1
-
-
-def test_annotations(capsys):
-    failed = records.summarized(records.failed("RESOURCE_EXHAUSTED", "one: 50 %, two\nmore"))
-    assert gate.finish([("step", failed)], options(github=True)) == 1
-    told = capsys.readouterr().out
-    assert told.startswith("::error file=train.py,line=5::does not fit: v5e:2x4")
-    assert "one: 50 %25, two" in told and told.count("\n") == 1
-    assert gate.annotation("a,b.py:3", "x\ny") == "::error file=a%2Cb.py,line=3::x%0Ay"
-    error = CompileError("%s:7: no kernel" % os.path.abspath("train.py"), "why", "instead")
-    assert gate.refused(error, options(github=True)) == 1
-    assert "::error file=train.py,line=7::" in capsys.readouterr().out
 
 
 def test_errors_of_the_environment_precede_the_script(tmp_path, monkeypatch, capsys):

@@ -194,7 +194,7 @@ def test_a_chip_of_two_cores_has_the_memory_of_both(compiled, name, replicas, fi
     program = harness.lower(strategy, tf.reduce_sum, tf.TensorSpec([70000, 70000]))
     found = compiled(program, name, fast=True)
     assert found.ok == fits
-    assert fits or found.failure.missing == pytest.approx(2.51 * 2**30, rel=0.05)
+    assert fits or found.failure.kind == "out-of-memory"
 
 
 @pytest.mark.slow

@@ -97,6 +97,7 @@ def test_an_old_library_is_an_error(tmp_path, monkeypatch):
     path = tmp_path / "libtpu.so"
     path.write_bytes(b"")
     monkeypatch.setenv("TPUDIST_LIBTPU", str(path))
-    monkeypatch.setattr(libtpu, "ask", lambda *_: {"ok": True, "memory": None, "pjrt": "0.55"})
-    with pytest.raises(CompileError, match="PJRT 0.55.*too old.*0.0.17"):
+    said = {"ok": False, "code": libtpu.TOO_OLD, "message": "PJRT 0.55 has no X", "kind": "v5e"}
+    monkeypatch.setattr(libtpu, "ask", lambda *_: said)
+    with pytest.raises(CompileError, match="PJRT 0.55 has no X.*0.0.17"):
         compilation.compile_program(records.a_program(), "v5e:2x4")

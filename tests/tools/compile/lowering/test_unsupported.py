@@ -124,24 +124,22 @@ def test_an_exception_of_the_step_is_explained_with_its_line(strategy):
     assert isinstance(error.__cause__, ValueError)
 
 
-def test_wrong_shapes_are_explained_with_the_arguments(strategy):
+def test_wrong_shapes_are_explained_with_the_line(strategy):
     weight = tf.ones([3, 2])
 
     def step(images, rate):
         return tf.matmul(images, weight) * rate  # multiplied
 
     error = harness.refusal(strategy, step, tf.TensorSpec([16, 4]), tf.TensorSpec([]))
-    assert harness.line(__file__, "multiplied") in error.seen
-    assert error.instead.endswith("the step got images float32[16, 4], rate float32[]")
+    assert harness.line(__file__, "multiplied") in error.seen and "--args" in error.instead
 
 
 @pytest.mark.parametrize(
     ("args", "kwargs", "why"),
     [
-        ((), {}, "missing a required argument: 'images'"),
-        ((SPEC,), {"rates": 0.1}, "missing a required argument: 'rate'"),
-        ((SPEC, 0.1), {"rates": 0.1}, "got an unexpected keyword argument 'rates'"),
-        ((SPEC, SPEC, SPEC), {}, "too many positional arguments"),
+        ((), {}, "images"),
+        ((SPEC, 0.1), {"rates": 0.1}, "rates"),
+        ((SPEC, SPEC, SPEC), {}, "positional arguments"),
     ],
 )
 @pytest.mark.parametrize("wrap", [lambda fn: fn, tf.function])
@@ -151,30 +149,19 @@ def test_arguments_that_the_step_does_not_take_are_explained(strategy, wrap, arg
         return images * rate
 
     error = harness.refusal(strategy, step, *args, **kwargs)
-    assert "the step is step(images, rate): " + why in error.seen
-    assert "outer_factory" not in str(error) and "tf.function" not in error.instead
-    assert "images, rate" in error.instead and "--args" in error.instead
+    assert "TypeError: " in error.seen and why in error.seen
+    assert "outer_factory" not in str(error) and "--args" in error.instead
 
 
-def test_a_wrong_value_is_explained_with_the_arguments(strategy):
+def test_a_wrong_value_is_explained_with_the_line(strategy):
     def step(images, count):
         return images[:count]  # counted
 
     error = harness.refusal(strategy, step, SPEC, count=1.5)
     assert harness.line(__file__, "counted") in error.seen
-    assert error.instead.endswith("the step got images float32[16, 4], count=1.5")
 
 
-def test_a_type_error_of_the_step_is_not_blamed_on_its_arguments(strategy):
-    """Neither if the call fits, nor if only a decorator knows the arguments."""
-
-    def step(images):
-        return len(3)  # measured
-
-    error = harness.refusal(strategy, step, SPEC)
-    assert harness.line(__file__, "measured") in error.seen
-    assert "the step is" not in error.seen
-
+def test_a_decorator_may_add_arguments(strategy):
     def scaled(fn):
         return functools.wraps(fn)(lambda images: fn(images, 2.0))
 

@@ -18,31 +18,6 @@ FAILURES = [
     records.failed(libtpu.CRASHED, "by signal 6"),
     records.failed(libtpu.TIMED_OUT, "within 5 s"),
 ]
-#: What libtpu says before it optimizes, and later.
-EARLY = (
-    "E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO "
-    "temporaries (22.44G) exceeds available HBM (15.75G). HLO module: step.\n"
-)
-LATE = """E1000: CompileTimeHbmOom: Ran out of memory in memory space hbm. \
-Used 15.75G of 15.75G hbm. Exceeded hbm capacity by 1.18M.
-
-Total hbm usage >= 16.00G:
-    reserved        258.00M
-
-  Largest program allocations in hbm:
-
-  1. Size: 2.56G
-     Operator: op_name="StatefulPartitionedCall/add"
-     Shape: f32[167904,4096]{1,0:T(8,128)}
-     Unpadded size: 2.56G
-     XLA label: fusion.9 = fusion(arg6.1), kind=kOutput, calls=fused_computation.21
-     Allocation type: HLO temp
-     ==========================
-
-  2. Size: 1.15K
-     Shape: f32[301]{0}
-     Unpadded size: 1.15K
-"""
 
 
 def test_the_json_form_has_not_changed():
@@ -138,25 +113,6 @@ def test_kinds_of_failures(answer, kind):
 
 
 @pytest.mark.parametrize(
-    ("message", "expected"),
-    [(EARLY, 6.69 * 2**30), (LATE, 1.18 * 2**20), ("E1000: out of memory", None)],
-)
-def test_missing_memory_is_reported(message, expected):
-    found = records.summarized(records.failed(message=message))
-    assert found.failure.missing == (expected and pytest.approx(expected))
-    assert ("missing   6.69 GiB of HBM a device" in terminal.text(found)) == (message is EARLY)
-
-
-def test_the_arrays_that_the_compiler_names_are_those_of_the_report():
-    found = records.summarized(records.failed(message=LATE))
-    assert [(each.shape, each.location) for each in found.failure.largest] == [
-        ("f32[167904,4096]", "train.py:5"),
-        ("f32[301]", ""),
-    ]
-    assert "largest   2.56 GiB   f32[167904,4096]  train.py:5  add" in terminal.text(found)
-
-
-@pytest.mark.parametrize(
     ("topology", "fused"), [("v3-32", False), ("v4-16", True), ("v5p-16", True), ("v5e:2x4", False)]
 )
 def test_two_cores_as_one_device_have_a_note(topology, fused):
@@ -237,13 +193,6 @@ def test_the_text_of_a_report():
     assert "hottest    60 %  train.py:5  add" in lines
     assert "libtpu 0.0.52" in lines[-1]
     assert not any(line.endswith(" ") for line in lines)
-
-
-@pytest.mark.parametrize(("temporary", "filled"), [(0, 1), (8 << 30, 15), (1 << 40, 30)])
-def test_the_memory_bar(temporary, filled):
-    memory = dict(records.answer()["memory"], temporary=temporary)
-    text = terminal.text(records.summarized(records.answer(memory=memory)))
-    assert "[%s]" % ("#" * filled).ljust(30, ".") in text
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
-import traceback
-from types import CodeType, ModuleType
+import sys
+from types import ModuleType
 from typing import Any, Callable, Iterator
 
 from tpudist import console
-from tpudist.errors import CompileError, TpudistError
+from tpudist.errors import CompileError
 from tpudist.legacy import start
 from tpudist.surfaces import slices
 from tpudist.tools.compile import arguments, step
@@ -45,7 +44,8 @@ def run(options: argparse.Namespace) -> int:
         try:
             program = step.lower_step(strategy, fn, *inputs)
         except CompileError as error:
-            return gate.refused(error, options)
+            print("does not compile: %s" % error, file=sys.stderr)
+            return 1
     report = compile_lowered(program, slice_, options)
     print(terminal.text(report), end="")
     return gate.finish([(options.target, report)], options)
@@ -55,11 +55,7 @@ def compile_lowered(program: Program, slice_: slices.Slice, options: argparse.Na
     """Compiles a lowered step as the options say, and shows the seconds that it takes."""
     with console.working("compiling for %s" % slice_.name):
         return compilation.compile_program(
-            program,
-            slice_,
-            fast=options.fast,
-            timeout=options.timeout or compilation.TIMEOUT,
-            hlo=options.hlo,
+            program, slice_, fast=options.fast, timeout=options.timeout or compilation.TIMEOUT
         )
 
 
@@ -86,7 +82,7 @@ def executed(
 
     script, name = parse_target(target)
     with runner.of_era(script, (), era, tpu) as (code, _):
-        module = _execute(code, script.path)
+        module = runner.load(code, script.path)
         yield module, _function(module, script.path, name)
 
 
@@ -105,24 +101,6 @@ def parse_target(target: str | None) -> tuple[start.Script, str]:
             "path/to/train.py:step_fn",
         )
     return start.Script(path), name
-
-
-def _execute(code: CodeType, path: str) -> ModuleType:
-    from tpudist.legacy import runner
-
-    try:
-        return runner.load(code, path)
-    except TpudistError:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [each for each in frames if each.filename == os.path.abspath(path)]
-        place = "%s:%d: " % (path, own[-1].lineno or 0) if own else ""
-        raise CompileError(
-            "%s%s: %s" % (place, type(error).__name__, error),
-            "the file is executed as a module, before its step is traced, and that failed",
-            "a file that can be imported; TPUDIST_TRACEBACK=1 shows the whole traceback",
-        ) from error
 
 
 def _function(module: ModuleType, path: str, name: str) -> Callable[..., Any]:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import re
 import sys
-from typing import Any, Iterator, TextIO
+from typing import Any, Iterator
 
 from tpudist import files
 from tpudist.errors import ArgumentError, CompileError
@@ -19,8 +17,6 @@ from tpudist.toolbox.compare import COMPILED_RTOL as RTOL
 from tpudist.tools.compile import report
 from tpudist.tools.compile.pages import terminal, units
 from tpudist.tools.compile.report import Report
-
-_LOCATION = re.compile(r"\S+\.py:[0-9]+")
 
 
 def size(text: str) -> int:
@@ -77,20 +73,9 @@ def finish(named: list[tuple[str, Report]], options: argparse.Namespace) -> int:
     if options.json:
         files.write(options.json, json.dumps(_json(named), indent=1) + "\n")
     problems = list(_problems(reports, options))
-    for location, text in problems:
+    for text in problems:
         print("tpudist: %s" % text, file=sys.stderr)
-        if options.github:
-            print(annotation(location, text))
     return 1 if problems or not all(each.ok for each in reports) else 0
-
-
-def refused(error: CompileError, options: argparse.Namespace, stream: TextIO | None = None) -> int:
-    """Prints why a step cannot be lowered, on standard error by default; returns exit code 1."""
-    print("does not compile: %s" % error, file=stream or sys.stderr)
-    if options.github:
-        location = _LOCATION.search(error.seen)
-        print(annotation(location.group() if location else "", str(error)))
-    return 1
 
 
 def _json(named: list[tuple[str, Report]]) -> dict[str, Any]:
@@ -98,62 +83,33 @@ def _json(named: list[tuple[str, Report]]) -> dict[str, Any]:
     return objects[0] if len(objects) == 1 else {"schema": report.SCHEMA, "reports": objects}
 
 
-def _problems(reports: list[Report], options: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """Yields (the user's line or "", text) of each reason for exit code 1."""
+def _problems(reports: list[Report], options: argparse.Namespace) -> Iterator[str]:
+    """Yields each reason for exit code 1."""
     for each in reports:
-        if not each.ok:
-            yield _location(each), "%s: %s" % (terminal.verdict(each), _failure(each))
+        if each.failure:
+            yield "%s: %s" % (terminal.verdict(each), each.failure.message.splitlines()[0])
         elif options.max_hbm and each.memory and each.memory.total > size(options.max_hbm):
             yield (
-                _location(each),
                 "%s of HBM a device, which is more than --max-hbm %s"
-                % (units.size(each.memory.total), options.max_hbm),
+                % (units.size(each.memory.total), options.max_hbm)
             )
     if options.baseline:
         yield from _differences(load(options.baseline), reports, options.rtol)
 
 
-def _failure(failed: Report) -> str:
-    return failed.failure.message.splitlines()[0] if failed.failure else ""
-
-
-def _location(problematic: Report) -> str:
-    """Returns the line to show a problem at: that of the largest array, or the hottest one."""
-    rows: Any = problematic.failure.largest if problematic.failure else problematic.hottest
-    return next((each.location for each in rows if each.location), "")
-
-
 def _differences(
     expected: list[dict[str, Any]], obtained: list[Report], rtol: float | None
-) -> Iterator[tuple[str, str]]:
-    """Yields (line, text) of each difference from earlier reports."""
+) -> Iterator[str]:
+    """Yields each difference from earlier reports."""
     if len(expected) != len(obtained):
-        yield "", "%d programs, and the earlier report has %d" % (len(obtained), len(expected))
+        yield "%d programs, and the earlier report has %d" % (len(obtained), len(expected))
     for before, after in zip(expected, obtained):
-        if not before["ok"]:
-            continue
-        if not after.ok:
-            yield _location(after), "it compiled before"
-            continue
-        text = difference(before["compared"], after.compared(), RTOL if rtol is None else rtol)
-        if text:
-            yield _location(after), "it does not compile to what it did before\n%s" % text
-
-
-def annotation(location: str, text: str) -> str:
-    """Formats an error so that GitHub Actions shows it at a line of the user's code, "file:line".
-
-    Reference: docs.github.com, "Workflow commands for GitHub Actions".
-    """
-    file, _, line = location.rpartition(":")
-    properties = " file=%s,line=%s" % (_escaped(os.path.relpath(file)), line) if file else ""
-    return "::error%s::%s" % (properties, _escaped(text, ""))
-
-
-def _escaped(text: str, more: str = ":,") -> str:
-    for letter in "%\r\n" + more:
-        text = text.replace(letter, "%%%02X" % ord(letter))
-    return text
+        if before["ok"] and not after.ok:
+            yield "it compiled before"
+        elif before["ok"]:
+            text = difference(before["compared"], after.compared(), RTOL if rtol is None else rtol)
+            if text:
+                yield "it does not compile to what it did before\n%s" % text
 
 
 def difference(before: dict[str, Any], after: dict[str, Any], rtol: float = RTOL) -> str:

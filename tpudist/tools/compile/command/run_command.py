@@ -90,9 +90,9 @@ def _recording(recorded: list[Any], slice_: slices.Slice) -> Iterator[None]:
 
 def _report(recorded: Any, slice_: slices.Slice, options: argparse.Namespace) -> Report | None:
     """Compiles a function and prints its report; returns it, None if it was not lowered."""
-    print("\n%s  %s" % (recorded.name, recorded.location))
+    print("\n%s" % recorded.name)
     if recorded.error is not None:
-        gate.refused(recorded.error, options, sys.stdout)
+        print("does not compile: %s" % recorded.error)
         return None
     report = compile_command.compile_lowered(recorded.program, slice_, options)
     print(terminal.text(report), end="")

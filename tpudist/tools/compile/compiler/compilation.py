@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import os
 from typing import Any
 
 from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import libtpu, report_builder
-from tpudist.tools.compile.hlo import messages, normal_form, optimized
+from tpudist.tools.compile.hlo import messages, normal_form
 from tpudist.tools.compile.program import Program
 from tpudist.tools.compile.report import Report
 
@@ -25,7 +24,6 @@ def compile_program(
     topology: str | slices.Slice,
     fast: bool = False,
     timeout: float | None = TIMEOUT,
-    hlo: str | None = None,
 ) -> Report:
     """Compiles a program for a slice, without a TPU.
 
@@ -36,8 +34,6 @@ def compile_program(
       fast: optimize little, for an answer in seconds; memory and cost are then
         those of a slower program.
       timeout: in seconds.
-      hlo: a folder; the program is written there as it is before and after
-        optimization, as serialized HloModuleProtos.
 
     Returns:
       A report, also if the program does not compile.
@@ -58,42 +54,21 @@ def compile_program(
         "compile_options": base64.b64encode(encoded).decode(),
         "hlo": base64.b64encode(text).decode(),
     }
-    answer = _checked(libtpu.ask(request, timeout), compiler, slice_)
-    if hlo:
-        _write_modules(hlo, text, answer)
+    answer = libtpu.ask(request, timeout)
+    _check_answer(answer, compiler, slice_)
     return report_builder.build(program, slice_, fast, compiler, answer)
 
 
-def _write_modules(folder: str, before: bytes, answer: dict[str, Any]) -> None:
-    """Writes a program into a folder, as it is before and after optimization."""
-    os.makedirs(folder, exist_ok=True)
-    parts = [("before.hlo.pb", before)]
-    if answer["ok"]:
-        module = optimized.module(base64.b64decode(answer["optimized"]))
-        parts.append(("after.hlo.pb", module.SerializeToString()))
-    for name, content in parts:
-        with open(os.path.join(folder, name), "wb") as file:
-            file.write(content)
-
-
-def _checked(
-    answer: dict[str, Any], compiler: libtpu.Libtpu, slice_: slices.Slice
-) -> dict[str, Any]:
-    """Returns an answer, or raises if it shows that this libtpu cannot be used."""
-    if answer["ok"] and answer["memory"] is None:
-        raise CompileError(
-            "libtpu %s (PJRT %s)" % (compiler.version, answer["pjrt"]),
-            "it is too old to say how much memory a program takes",
-            "pip install --upgrade libtpu (0.0.17 or newer)",
-        )
-    ended = answer.get("code") in (libtpu.CRASHED, libtpu.TIMED_OUT)
-    if not answer["ok"] and not ended and "kind" not in answer:
+def _check_answer(answer: dict[str, Any], compiler: libtpu.Libtpu, slice_: slices.Slice) -> None:
+    """Raises a CompileError if an answer shows that this libtpu cannot be used for a slice."""
+    unusable = answer.get("code") == libtpu.TOO_OLD or "kind" not in answer
+    if not answer["ok"] and unusable and answer["code"] not in (libtpu.CRASHED, libtpu.TIMED_OUT):
         raise CompileError(
             "libtpu %s at %s" % (compiler.version, compiler.path),
             "it does not start for %s: %s" % (slice_.name, answer["message"]),
-            "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
+            "pip install --force-reinstall --upgrade libtpu (0.0.17 or newer); or "
+            + libtpu.DOWNLOAD,
         )
-    return answer
 
 
 def compile_options(replicas: int, partitions: int, fast: bool) -> bytes:
@@ -143,12 +118,6 @@ def _rings(slice_: slices.Slice) -> list[int]:
 
 def check_fits(slice_: slices.Slice, replicas: int, partitions: int) -> None:
     """Refuses a program that does not fit on a slice, before any compiler runs."""
-    if replicas < 1 or partitions < 1:
-        raise TopologyError(
-            "%d replicas of %d logical devices" % (replicas, partitions),
-            "a program has at least one of each",
-            "positive numbers of both",
-        )
     if replicas * partitions > slice_.devices:
         raise TopologyError(
             "%d replicas x %d logical devices on %s" % (replicas, partitions, slice_.name),

@@ -48,8 +48,9 @@ _WITHOUT_TPU = {
     "TF_CPP_MIN_LOG_LEVEL": "3",
 }
 
-#: Codes of answers in place of the worker's, if that ended or was ended.
-CRASHED, TIMED_OUT = "CRASHED", "TIMED_OUT"
+#: Codes of answers in place of the worker's, if that ended or was ended; and the worker's own of
+#: a library that lacks a function.
+CRASHED, TIMED_OUT, TOO_OLD = "CRASHED", "TIMED_OUT", "TOO_OLD"
 
 #: Lines that say why the library ended its process, the clearest first.
 _CRASH_REASONS = (re.compile(r"^F\d{4} "), re.compile(r"Check failed"), re.compile(r"^\*\*\* SIG"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import collections
 import math
-import re
 from typing import TYPE_CHECKING, Any, Mapping
 
 import tpudist
@@ -31,18 +30,6 @@ _INSTEAD = {
     "crash": "another release of libtpu (TPUDIST_LIBTPU), or another way to write the op",
     "timeout": "--fast, or a longer --timeout",
 }
-
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_NUMBER = r"([\d.]+)([KMGT]?)"
-
-#: How libtpu says by how much a program exceeds the memory: before it optimizes, and later.
-_EARLY = re.compile(r"\(%s\) exceeds available HBM \(%s\)" % (_NUMBER, _NUMBER))
-_LATE = re.compile(r"Exceeded hbm capacity by %s" % _NUMBER)
-
-#: An array in its later message.
-_ARRAY = re.compile(
-    r'^ *\d+\. Size: %s\n(?: *Operator: op_name="([^"]*)".*\n)? *Shape: ([^{\s]+)' % _NUMBER, re.M
-)
 
 
 def build(
@@ -89,12 +76,9 @@ def _failure(program: Program, answer: Answer) -> report.Failure:
     kind = {libtpu.CRASHED: "crash", libtpu.TIMED_OUT: "timeout"}.get(answer["code"], "refused")
     if answer["code"] == "RESOURCE_EXHAUSTED" and "vmem" not in message:
         kind = "out-of-memory"
-    largest, missing = [], None
+    largest = []
     if kind == "out-of-memory":
-        largest, missing = _allocations(message), _missing_bytes(message)
-        if not largest:
-            module = messages.Module.FromString(program.hlo)
-            largest = optimized.largest_arrays(module, _LARGEST)
+        largest = optimized.largest_arrays(messages.Module.FromString(program.hlo), _LARGEST)
     return report.Failure(
         kind,
         message,
@@ -103,27 +87,7 @@ def _failure(program: Program, answer: Answer) -> report.Failure:
             report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
             for size, name, shape in largest
         ),
-        missing,
     )
-
-
-def _missing_bytes(message: str) -> int | None:
-    """Returns by how many bytes a program exceeds the memory, None if the message does not say."""
-    late, early = _LATE.search(message), _EARLY.search(message)
-    if late:
-        return _bytes(*late.groups())
-    return _bytes(*early.groups()[:2]) - _bytes(*early.groups()[2:]) if early else None
-
-
-def _allocations(message: str) -> list[tuple[int, str, str]]:
-    """Returns (bytes, op_name, shape) of the live arrays that a message lists, if it does."""
-    return [
-        (_bytes(number, unit), name, shape) for number, unit, name, shape in _ARRAY.findall(message)
-    ]
-
-
-def _bytes(number: str, unit: str) -> int:
-    return int(float(number) * _UNITS[unit])
 
 
 def _memory(answer: Answer) -> report.Memory | None:

@@ -179,10 +179,6 @@ class Api:
         self.version = tuple((ctypes.c_int * 2).from_address(self._table + 4 * WORD))
         self.call("Plugin_Initialize")
 
-    def has(self, name: str) -> bool:
-        """Whether this library has a function; an old one has fewer."""
-        return bool(self._address(name))
-
     def call(self, name: str, *inputs: int) -> list[int]:
         """Calls a function of FUNCTIONS with integers and addresses.
 
@@ -192,8 +188,8 @@ class Api:
         Raises:
           PjrtError: the function returned an error, or the library does not have it.
         """
-        if not self.has(name):
-            raise PjrtError("UNIMPLEMENTED", "PJRT %d.%d has no %s" % (self.version + (name,)))
+        if not self._address(name):
+            raise PjrtError("TOO_OLD", "PJRT %d.%d has no %s" % (self.version + (name,)))
         error, outputs = self._call(name, ctypes.c_void_p, inputs)
         if error:
             raise self._error(error)
@@ -275,12 +271,10 @@ class Executable:
     def __init__(self, api: Api, handle: int) -> None:
         self._api, self._handle = api, handle
 
-    def memory(self) -> dict[str, int] | None:
-        """Returns {name of MEMORY: bytes}; None if the library is too old to say."""
-        name = "Executable_GetCompiledMemoryStats"
-        if not self._api.has(name):
-            return None
-        return dict(zip(MEMORY, map(_signed, self._api.call(name, self._handle))))
+    def memory(self) -> dict[str, int]:
+        """Returns {name of MEMORY: bytes}."""
+        words = self._api.call("Executable_GetCompiledMemoryStats", self._handle)
+        return {name: ctypes.c_int64(word).value for name, word in zip(MEMORY, words)}
 
     def cost(self) -> dict[str, float]:
         """Returns the compiler's cost analysis, {name: number}."""
@@ -312,10 +306,6 @@ def _program(
 
 def _text(pointer: int, size: int) -> str:
     return ctypes.string_at(pointer, size).decode("utf-8", "replace")
-
-
-def _signed(word: int) -> int:
-    return ctypes.c_int64(word).value
 
 
 def _named_values(options: Mapping[str, Any]) -> tuple[Any, list[Any]]:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Callable, Hashable, NamedTuple
 
-import tensorflow as tf
-
 from tpudist.errors import CompileError
-from tpudist.tfcompat import functions, graphs
-from tpudist.tools.compile.lowering import graph_ops, to_hlo, tracing
+from tpudist.tfcompat import graphs
+from tpudist.tools.compile.lowering import to_hlo, tracing
 from tpudist.tools.compile.program import Program
+from tpudist.virtual import explanations
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.variables import stored_once
 
-#: AutoGraph's name in the code that it writes, and the functions around a converted one.
-_AUTOGRAPH = "ag__"
-_FACTORY = "outer_factory.inner_factory."
-
 
 class Recorded(NamedTuple):
-    """A replica function: its name and line, and its `program.Program`, or the
+    """A replica function: its name with its line, and its `program.Program`, or the
     `CompileError` if it could not be lowered."""
 
     name: str
-    location: str
     program: Program | None
     error: CompileError | None
 
@@ -66,14 +59,12 @@ class Recorder:
         """Traces and records a function, or why it cannot be traced."""
         strategy = extended._container_strategy()
         self._check(strategy)
-        name, location = _name_and_location(fn)
-        key: Hashable
         try:
             step = tracing.trace(strategy, fn, args, kwargs)
         except Exception as error:  # the user's code may raise anything  # noqa: BLE001
-            key = (name, location, str(error))
-            failure = _as_compile_error(error)
-            self._functions[key] = (Recorded(name, location, None, failure), None, [])
+            name = explanations.name_of(fn, ())
+            failed = Recorded(name, None, _as_compile_error(error))
+            self._functions[name, str(error)] = (failed, None, [])
             return
         shapes = tuple(
             (each.placeholder.dtype, str(each.placeholder.shape))
@@ -81,8 +72,8 @@ class Recorder:
             if each.outer is None
         )
         used = [stored_once.of_handle(each.outer) for each in step.inputs]
-        key = (name, location, id(strategy), shapes)
-        recorded = Recorded(name, location or _first_line(step.graph), None, None)
+        recorded = Recorded(explanations.name_of(fn, step.graph.get_operations()), None, None)
+        key = (recorded.name, id(strategy), shapes)
         self._functions[key] = (recorded, step, used + list(step.graph.variables))
 
 
@@ -103,32 +94,3 @@ def _lowered(recorded: Recorded, step: tracing.Step | None) -> Recorded:
         return recorded._replace(program=to_hlo.lower(step))
     except CompileError as error:
         return recorded._replace(error=error)
-
-
-def _name_and_location(fn: Any) -> tuple[str, str]:
-    """Returns (name, "file:line") of the function inside of wrappers.
-
-    The line is "" if the function is inside one that AutoGraph converted, because its
-    code is in a file of AutoGraph's.
-    """
-    while True:
-        if functions.is_function(fn):
-            fn = fn.python_function
-        elif isinstance(fn, functools.partial):
-            fn = fn.func
-        elif hasattr(fn, "__wrapped__"):
-            fn = fn.__wrapped__
-        else:
-            break
-    code = getattr(fn, "__code__", None)
-    name = getattr(fn, "__qualname__", type(fn).__name__)
-    name = name.replace("<locals>.", "").replace(_FACTORY, "")
-    if code is None or _AUTOGRAPH in code.co_freevars + code.co_names:
-        return name.replace("tf__", ""), ""
-    return name, "%s:%d" % (code.co_filename, code.co_firstlineno)
-
-
-def _first_line(graph: tf.Graph) -> str:
-    """Returns the first line of the user's that created an op of a graph."""
-    lines = map(graph_ops.location, graph.get_operations())
-    return next(filter(None, lines), "")

@@ -17,7 +17,7 @@ from tpudist.virtual.tpu_check import causes
 from tpudist.virtual.trace import all_ops
 
 if TYPE_CHECKING:
-    from tpudist.tools.compile.lowering.tracing import Call, Step
+    from tpudist.tools.compile.lowering.tracing import Step
 
 #: {part of TensorFlow's message: what to type instead}.
 _HINTS = {
@@ -29,6 +29,9 @@ _HINTS = {
 }
 #: A node in TensorFlow's messages.
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}|node `([^`]+)`")
+
+#: What AutoGraph puts before the name of a function.
+_CONVERTED = re.compile(r"\S*inner_factory\S*tf__")
 
 _OTHERWISE = "write that line with shapes that are known while tracing"
 
@@ -49,26 +52,25 @@ def refuse_unsupported(graph: tf.Graph) -> None:
         )
 
 
-def tracing_error(graph: tf.Graph, error: Exception, call: Call) -> CompileError:
+def tracing_error(graph: tf.Graph, error: Exception) -> CompileError:
     """Returns the error for an exception that a step raised while it was traced.
 
     Ops before it that a TPU refuses are named too: often the exception is about their
     results, which have no shape. The graph is that of the step, as far as it was traced.
     """
-    if isinstance(error, TypeError) and call.mismatch():
-        return call.error()
     results = [tensor for op in graph.get_operations() for tensor in op.outputs]
     lines = list(map(str, causes.without_host(graph, results)))
     place = graph_ops.error_line(error)
-    message = (str(error).strip() or "no message").splitlines()[-1].strip()
+    message = (_CONVERTED.sub("", str(error)).strip() or "no message").splitlines()[-1].strip()
     if not message.startswith(type(error).__name__):
         message = "%s: %s" % (type(error).__name__, message)
     lines.append("%s%s" % (place + ": " if place else "", message))
     instead = "a step that runs in a tf.function"
     if len(lines) > 1:
         instead = "what the first line says"
-    elif call.text() and isinstance(error, (TypeError, ValueError, tf.errors.InvalidArgumentError)):
-        instead = "arguments of one replica that fit that line; the step got " + call.text()
+    elif isinstance(error, (TypeError, ValueError, tf.errors.InvalidArgumentError)):
+        instead = "arguments of one replica that it takes: --args 'f32[128,4],n=100', or args "
+        instead += "and kwargs of compile_step"
     return CompileError(
         "the step stopped while it was traced" + "".join("\n  " + line for line in lines),
         "what is not traced cannot be compiled",

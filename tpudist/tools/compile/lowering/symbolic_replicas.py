@@ -36,84 +36,6 @@ def replica_id() -> Tensor:
     return gen_xla_ops.xla_replica_id()
 
 
-class Sums:
-    """The collectives of a trace, which are built on sums over replicas."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._keys = itertools.count(1)
-
-    def reduce(self, reduce_op: Any, value: Any) -> Tensor:
-        """Sums or averages a value of this replica over all replicas.
-
-        An ``IndexedSlices`` becomes dense first, as in TensorFlow's TPU strategy.
-
-        Context: cross-replica, while one replica is traced.
-
-        Raises:
-          CollectiveError: no TPU adds values of its dtype.
-        """
-        value = tf.convert_to_tensor(value)
-        if reduce_op != tf.distribute.ReduceOp.MEAN:
-            return self._sum(value)
-        if not (value.dtype.is_floating or value.dtype.is_complex):
-            return distributed.divide(self._sum(value), self._count)
-        return self._sum(value * tf.cast(1.0 / self._count, value.dtype))
-
-    def reduce_along(self, reduce_op: Any, value: tf.Tensor, axis: Any) -> Tensor:
-        """Sums or averages a value over all replicas and along an axis, or several.
-
-        MEAN divides by the number of examples.
-        """
-        total = self._sum(tf.reduce_sum(value, axis=axis))
-        if reduce_op != tf.distribute.ReduceOp.MEAN:
-            return total
-        axes = tf.reshape(axis, [-1])
-        count = tf.reduce_prod(tf.gather(tf.shape(value), axes))
-        return total / tf.cast(self._sum(count), total.dtype)
-
-    def gather(self, value: tf.Tensor, axis: int) -> Tensor:
-        """Concatenates the replicas' values, of known shapes, along an axis."""
-        if self._count == 1:
-            return value
-        axis = axis % value.shape.rank
-        is_own = tf.reshape(
-            tf.equal(tf.range(self._count), replica_id()), [self._count] + [1] * value.shape.rank
-        )
-        stacked_shape = [self._count] + value.shape.as_list()
-        stacked = self._sum(
-            tf.where(
-                tf.broadcast_to(is_own, stacked_shape),
-                tf.broadcast_to(value, stacked_shape),
-                tf.zeros(stacked_shape, value.dtype),
-            )
-        )
-        return tf.concat(tf.unstack(stacked), axis)
-
-    def _sum(self, value: tf.Tensor) -> Tensor:
-        if not (value.dtype.is_floating or value.dtype.is_integer or value.dtype.is_complex):
-            raise CollectiveError(
-                "the collective on %r got the dtype %s" % (value.op.name, value.dtype.name),
-                "an all-reduce adds numbers",
-                "tf.cast(value, tf.int32)",
-            )
-        if self._count == 1:
-            return value
-        with tf.name_scope(_SUM_NAME):
-            return self._sum_op(value)
-
-    def _sum_op(self, value: tf.Tensor) -> Tensor:
-        return tf.raw_ops.CollectiveReduceV2(
-            input=value,
-            group_size=self._count,
-            group_key=1,
-            instance_key=next(self._keys),
-            ordering_token=[],
-            merge_op="Add",
-            final_op="Id",
-        )
-
-
 @contextlib.contextmanager
 def symbolic(strategy: Any) -> Iterator[SymbolicExtended]:
     """Makes one symbolic replica stand for all replicas of a strategy, inside the block.
@@ -129,20 +51,21 @@ def symbolic(strategy: Any) -> Iterator[SymbolicExtended]:
             "a strategy on TPUClusterResolver(tpu='virtual:8'), or "
             "TPUDIST_TPU=virtual:8 in the environment",
         )
-    extended.sums = Sums(extended._num_replicas_in_sync)
+    extended.sum_keys = itertools.count(1)
     extended.__class__ = SymbolicExtended
     try:
         yield extended
     finally:
         extended.__class__ = kind
-        extended.sums = None
+        del extended.sum_keys
 
 
 class SymbolicExtended(VirtualExtended):
-    """The ``StrategyExtended`` of one trace that stands for all replicas; `sums` are its own."""
+    """The ``StrategyExtended`` of one trace that stands for all replicas."""
 
     splits_variables = False
     annotates_with_ops = True
+    sum_keys: Iterator[int]  # each sum of the trace has one
 
     def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Nest:
         with SymbolicReplica(self):
@@ -157,13 +80,27 @@ class SymbolicExtended(VirtualExtended):
             value = distributed.components(value)[0]
         if not distributed.is_tensor_like(value) and not isinstance(value, tf.Variable):
             return distributed.reduce_plain(self, reduce_op, value, destinations)
-        return self.sums.reduce(reduce_op, value)
+        return self._sum_or_mean(reduce_op, tf.convert_to_tensor(value))
+
+    def _sum_or_mean(self, reduce_op: Any, value: tf.Tensor) -> Tensor:
+        """Reduces a value; one that is no float is divided after the sum, as it has no fraction."""
+        if reduce_op != tf.distribute.ReduceOp.MEAN:
+            return self._sum(value)
+        if not (value.dtype.is_floating or value.dtype.is_complex):
+            return distributed.divide(self._sum(value), self._num_replicas_in_sync)
+        return self._sum(value * tf.cast(1.0 / self._num_replicas_in_sync, value.dtype))
 
     def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Tensor:
-        """Reduces a value over replicas and along an axis; see `Strategy`."""
-        return self.sums.reduce_along(
-            reduce_op, tf.convert_to_tensor(distributed.components(value)[0]), axis
-        )
+        """Reduces a value over replicas and along an axis, or several; see `Strategy`.
+
+        MEAN divides by the number of examples.
+        """
+        value = tf.convert_to_tensor(distributed.components(value)[0])
+        total = self._sum(tf.reduce_sum(value, axis=axis))
+        if reduce_op != tf.distribute.ReduceOp.MEAN:
+            return total
+        count = tf.reduce_prod(tf.gather(tf.shape(value), tf.reshape(axis, [-1])))
+        return total / tf.cast(self._sum(count), total.dtype)
 
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
         return tensor
@@ -171,7 +108,36 @@ class SymbolicExtended(VirtualExtended):
     def _gather_to_implementation(
         self, value: Any, destinations: Any, axis: int, *unused: Any
     ) -> Tensor:
-        return self.sums.gather(tf.convert_to_tensor(distributed.components(value)[0]), axis)
+        """Concatenates the replicas' values, of known shapes: each is put at its own place."""
+        value = tf.convert_to_tensor(distributed.components(value)[0])
+        count, shape = self._num_replicas_in_sync, value.shape.as_list()
+        if count == 1:
+            return value
+        is_own = tf.equal(tf.range(count), replica_id())
+        is_own = tf.broadcast_to(tf.reshape(is_own, [count] + [1] * len(shape)), [count] + shape)
+        own = tf.broadcast_to(value, [count] + shape)
+        stacked = self._sum(tf.where(is_own, own, tf.zeros_like(own)))
+        return tf.concat(tf.unstack(stacked), axis % len(shape))
+
+    def _sum(self, value: tf.Tensor) -> Tensor:
+        if not (value.dtype.is_floating or value.dtype.is_integer or value.dtype.is_complex):
+            raise CollectiveError(
+                "the collective on %r got the dtype %s" % (value.op.name, value.dtype.name),
+                "an all-reduce adds numbers",
+                "tf.cast(value, tf.int32)",
+            )
+        if self._num_replicas_in_sync == 1:
+            return value
+        with tf.name_scope(_SUM_NAME):
+            return tf.raw_ops.CollectiveReduceV2(
+                input=value,
+                group_size=self._num_replicas_in_sync,
+                group_key=1,
+                instance_key=next(self.sum_keys),
+                ordering_token=[],
+                merge_op="Add",
+                final_op="Id",
+            )
 
     def _update(
         self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -19,9 +19,6 @@ from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Nest, Tensor
-
-#: Types of values that error messages show.
-_PLAIN = (bool, int, float, str)
 
 
 class Input(NamedTuple):
@@ -77,8 +74,8 @@ def trace(
         strategy
     ) as extended, strategy.scope(), graphs.variables_reused():
         with trace_.ordered() as order, graphs.for_xla():
-            call = Call(fn, *_with_placeholders(fn, args, kwargs or {}, inputs))
-            results = _call(extended, converted, call, trace_.graph)
+            call = _with_placeholders(fn, args, kwargs or {}, inputs)
+            results = _call(extended, converted, *call, trace_.graph)
             outputs = _outputs(results, trace_.handed_out, order)
     graph = trace_.finish(outputs, [each.placeholder for each in inputs])
     by_handle = _variables_by_handle(graph)
@@ -91,13 +88,13 @@ def trace(
     )
 
 
-def _call(extended: Any, fn: Callable[..., Any], call: Call, graph: tf.Graph) -> Any:
+def _call(extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any, graph: tf.Graph) -> Any:
     try:
-        return extended.call_for_each_replica(fn, args=call.args, kwargs=call.kwargs)
+        return extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
     except TpudistError:
         raise
     except Exception as error:
-        raise refusals.tracing_error(graph, error, call) from error
+        raise refusals.tracing_error(graph, error) from error
 
 
 def _with_placeholders(
@@ -174,11 +171,6 @@ def _value(leaf: Any) -> Nest:
     return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
 
 
-def _named_leaves(name: str, structure: Any) -> Iterator[tuple[str, Any]]:
-    for path, leaf in nests.flatten_with_paths(structure):
-        yield _joined(name, path), leaf
-
-
 def _joined(name: str, path: str) -> str:
     return name + "/" + path if path else name
 
@@ -203,55 +195,6 @@ def _captured_name(outer: tf.Tensor, by_handle: Any) -> str:
     return "" if graphs.is_eager(outer) else outer.op.name
 
 
-class Call:
-    """A call of a step with placeholders in place of tensors, as error messages show it."""
-
-    def __init__(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        self.args, self.kwargs = args, kwargs
-        self._fn = fn
-
-    def text(self) -> str:
-        """Formats the tensors and the plain values, such as ``"x float32[8, 4], n=3"``."""
-        named = list(zip(argument_names(self._fn, self.args), self.args))
-        texts = [
-            _leaf_text(path, leaf)
-            for name, value in named + sorted(self.kwargs.items())
-            for path, leaf in _named_leaves(name, value)
-        ]
-        return ", ".join(each for each in texts if each)
-
-    def mismatch(self) -> str:
-        """Returns why the step cannot be called so, "" if it can or that is unknown."""
-        try:
-            signature = inspect.signature(_python_function(self._fn))
-        except (TypeError, ValueError):  # a builtin
-            return ""
-        try:
-            signature.bind(*self.args, **self.kwargs)
-        except TypeError as error:
-            return str(error)
-        return ""
-
-    def error(self) -> CompileError:
-        """Returns the error for a step that cannot be called so."""
-        function = _python_function(self._fn)
-        signature = inspect.signature(function)
-        wanted = ", ".join(
-            each.name
-            for each in signature.parameters.values()
-            if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
-        )
-        name = getattr(function, "__name__", type(function).__name__)
-        return CompileError(
-            "the step is %s%s: %s" % (name, signature, self.mismatch()),
-            "it is called with what one replica gets, which was %s" % (self.text() or "nothing"),
-            "a shape or a value for each of %s, in order or by name: --args 'f32[128,4],n=100', "
-            "or args and kwargs of compile_step" % (wanted or "its arguments, which are none"),
-        )
-
-
 def argument_names(fn: Callable[..., Any], args: Sequence[Any]) -> list[str]:
     """Returns the names of a step's positional arguments."""
     names = ["argument_%d" % i for i in range(len(args))]
@@ -268,10 +211,3 @@ def argument_names(fn: Callable[..., Any], args: Sequence[Any]) -> list[str]:
 
 def _python_function(fn: Any) -> Callable[..., Any]:
     return fn.python_function if functions.is_function(fn) else fn
-
-
-def _leaf_text(name: str, leaf: Any) -> str:
-    if nests.is_tensor(leaf):
-        shape = tf.TensorShape(leaf.shape)
-        return "%s %s%s" % (name, tf.as_dtype(leaf.dtype).name, shape.as_list())
-    return "%s=%r" % (name, leaf) if isinstance(leaf, _PLAIN) else ""

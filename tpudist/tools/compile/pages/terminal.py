@@ -14,8 +14,8 @@ _SHOWN = 5
 #: Labels where the line or the op is not known.
 _NO_LINE, _NO_OP = "(no line of the user's)", "(the compiler's own)"
 
-#: Widths in characters: of the memory bar, and of the headings at the left.
-_BAR, _HEADING = 30, 10
+#: The width of the headings at the left, in characters.
+_HEADING = 10
 
 
 def text(report: Report) -> str:
@@ -56,8 +56,6 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
     """Yields (heading, rows) of each section; one without rows is not shown."""
     if report.failure:
         yield "compiler", report.failure.message.splitlines()
-        if report.failure.missing:
-            yield "missing", ["%s of HBM a device" % units.size(report.failure.missing)]
         yield "instead", [report.failure.instead]
     if report.memory:
         yield "HBM", _memory(report.memory, report.target.hbm)
@@ -81,17 +79,9 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _memory(memory: Memory, limit: int) -> list[str]:
-    share = memory.total / limit
-    filled = min(_BAR, max(1, int(round(_BAR * share))))
+    used = units.size(memory.total), units.size(limit), 100 * memory.total / limit
     return [
-        "%s of %s a device (%.1f %%)  [%s%s]"
-        % (
-            units.size(memory.total),
-            units.size(limit),
-            100 * share,
-            "#" * filled,
-            "." * (_BAR - filled),
-        ),
+        "%s of %s a device (%.1f %%)" % used,
         "arguments %s, temporary %s, code %s, outputs %s beside %s in place of arguments"
         % (
             units.size(memory.arguments),
