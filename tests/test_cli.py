@@ -126,7 +126,6 @@ def test_usage_errors_exit_2(runner, capsys, argv, words):
         (["matrix", "--help"], "--releases"),
         (["pins", "--help"], "report"),
         (["pins", "report", "--help"], "--html"),
-        (["pins", "update", "--help"], "pytest arguments"),
         (["--version"], __version__),
         *((verb.split() + ["--version"], __version__) for verb in cli.VERBS),
     ],
@@ -204,26 +203,6 @@ def test_matrix_passes_its_options_and_the_command(monkeypatch, argv, releases, 
 
     monkeypatch.setattr(matrix, "run", lambda options: (options.releases, options.arguments))
     assert cli.main(["matrix"] + argv) == (releases, command)
-
-
-@pytest.mark.parametrize(
-    ("argv", "flag", "arguments"),
-    [
-        (["update"], "--pins-update", []),
-        (
-            ["update", "tests/a.py::test[8]", "-k", "x"],
-            "--pins-update",
-            ["tests/a.py::test[8]", "-k", "x"],
-        ),
-        (["record", "--", "--help"], "--pins-record", ["--help"]),
-    ],
-)
-def test_pins_reruns_pytest(monkeypatch, argv, flag, arguments):
-    from tpudist.tools import pins
-
-    monkeypatch.setattr(pins.subprocess, "call", lambda command: command)
-    command = cli.main(["pins"] + argv)
-    assert command == [sys.executable, "-m", "pytest", flag, *arguments]
 
 
 def test_eras_are_those_of_the_table():

@@ -59,7 +59,6 @@ EXIT_CODES = {
         "2": "a release could not be set up",
     },
     "pins report": {"0": "the releases agree", "1": "they differ"},
-    "pins update": {"pytest's own": "also of `pins record`"},
     "migrate": {
         "0": "nothing is left",
         "1": "a use is left; with `--check`: a file would change",

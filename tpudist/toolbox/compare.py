@@ -8,7 +8,7 @@ if they are equal; so do text, lengths, keys and shapes.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Sequence, Tuple
 
 if TYPE_CHECKING:
     #: Keys and indices.
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     #: Path to a list, and the list as expected and as obtained.
     _Series = Tuple[Path, Any, Any]
-
-
-#: Relative tolerance of what a compiler said of a program.
-COMPILED_RTOL = 0.05
 
 
 class Difference(NamedTuple):
@@ -38,9 +34,6 @@ class Difference(NamedTuple):
 #: nearly zero is small change of large numbers.
 _RELATIVE_TO_RMS = ("mean", "std")
 
-#: The path of the compiler's version in what a report is compared by.
-_COMPILER = ("libtpu",)
-
 MISSING = "(nothing)"
 
 #: How many steps are shown before and after the first that differs.
@@ -55,19 +48,6 @@ def differences(
 ) -> list[Difference]:
     """[Difference, ...] in the order of the value, of what ``values.decode`` returns."""
     return list(_walk((), expected, obtained, rtol, atol))
-
-
-def of_kind(kind: str) -> Callable[..., list[Difference]]:
-    """The function that compares records of a kind, called as :func:`differences`."""
-    return _compiled if kind == "compiled" else differences
-
-
-def _compiled(
-    expected: Any, obtained: Any, rtol: float = 0.0, atol: float = 0.0
-) -> list[Difference]:
-    """As :func:`differences`; another libtpu is one only beside others."""
-    differing = differences(expected, obtained, rtol, atol)
-    return differing if any(each.path != _COMPILER for each in differing) else []
 
 
 def _walk(

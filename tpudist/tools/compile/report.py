@@ -171,7 +171,6 @@ class Report(NamedTuple):
             "collectives asked for": {each.kind: each.count for each in self.requested},
             "collectives": {each.kind: each.count for each in self.optimized},
             "collective bytes": {each.kind: float(each.bytes) for each in self.optimized},
-            "libtpu": self.versions.libtpu,
         }
 
 

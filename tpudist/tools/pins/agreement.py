@@ -84,9 +84,8 @@ def _pin(path: str, test: str, name: str, entry: store.Entry) -> Pin:
     ordered = sorted(entry.on, key=store.release_order)
     values_on = collections.OrderedDict((each, values.decode(entry.on[each])) for each in ordered)
     first = ordered[0]
-    compared = compare.of_kind(entry.kind)
     differences = {
-        each: compared(values_on[first], values_on[each], entry.rtol, entry.atol)
+        each: compare.differences(values_on[first], values_on[each], entry.rtol, entry.atol)
         for each in ordered[1:]
     }
     return Pin(path, test, name, entry.kind, first, differences, values_on)

@@ -8,24 +8,12 @@ from typing import TYPE_CHECKING
 
 from tpudist.errors import PinError
 from tpudist.toolbox import compare
-from tpudist.toolbox.compare import COMPILED_RTOL
 from tpudist.tools.pins import SUFFIX, store, values
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Protocol, Sequence
+    from typing import Any, Callable, Mapping, Sequence
 
     import pytest
-
-    class Compiled(Protocol):
-        """What is asked of a ``tpudist.tools.compile.report.Report``."""
-
-        @property
-        def failure(self) -> Any: ...
-
-        @property
-        def target(self) -> Any: ...
-
-        def compared(self) -> dict[str, Any]: ...
 
 
 #: Tolerances of :meth:`Pin.check`, in its units.
@@ -134,39 +122,6 @@ class Pin:
         counts = collectives.traced(fn, args, kwargs or {})
         self._settle("collectives", name, counts, 0.0, 0.0)
 
-    def check_compiled(
-        self, report: Compiled, name: str = "compiled", rtol: float = COMPILED_RTOL
-    ) -> None:
-        """Compares what a program compiles to: HBM, FLOPs, bytes, collectives.
-
-        Another libtpu alone is no difference, but it is named beside others.
-
-        Context: any.
-
-        Args:
-          report: what ``tpudist.compile_step`` returned.
-          name: the pin's name.
-          rtol: by how much HBM, FLOPs and bytes may differ; collectives and
-            loops may not.
-
-        Raises:
-          PinError: it does not compile; and as :meth:`check`.
-        """
-        __tracebackhide__ = True
-        if report.failure is not None:
-            raise PinError(
-                "the program of pin %r of %s does not compile for %s: %s"
-                % (
-                    name,
-                    self._nodeid,
-                    report.target.topology,
-                    report.failure.message.splitlines()[0],
-                ),
-                "a pin compares programs that compile",
-                report.failure.instead,
-            )
-        self._settle("compiled", name, report.compared(), rtol, 0.0)
-
     def _settle(self, kind: str, name: str, record: Any, rtol: float, atol: float) -> None:
         __tracebackhide__ = True
         self._note(name)
@@ -218,7 +173,7 @@ class Pin:
             )
         against = release if release in kept.on else store.nearest_release(kept.on, release)
         expected, obtained = values.decode(kept.on[against]), values.decode(entry.on[release])
-        differences = compare.of_kind(entry.kind)(expected, obtained, entry.rtol, entry.atol)
+        differences = compare.differences(expected, obtained, entry.rtol, entry.atol)
         if not differences:
             return None
         source = "recorded on TensorFlow %s" % against
@@ -241,6 +196,6 @@ class Pin:
 
 
 def _tolerance(entry: store.Entry) -> str:
-    if entry.kind not in ("value", "compiled"):
+    if entry.kind != "value":
         return ""
     return "rtol=%g, atol=%g; " % (entry.rtol, entry.atol)

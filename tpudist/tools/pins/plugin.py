@@ -4,8 +4,7 @@ Installed with tpudist, so it must cost others nothing: it imports the standard 
 and pytest, and the rest once a pin is used.
 
 A pin is unused if its test passed without asking for it, and it has a record
-on this release (a test may pin other things on other releases). A test that
-is gone is only known to be gone if the whole of its module ran and passed.
+on this release (a test may pin other things on other releases).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--pins-record",
         action="store_true",
         default=False,
-        help="record every pin anew, on this TensorFlow release, and drop the unused ones",
+        help="record every pin anew, on this TensorFlow release, and drop what a test asks no more",
     )
     parser.getgroup("tpudist").addoption(
         "--tpu-check",
@@ -71,13 +70,6 @@ def pytest_runtest_makereport(
         outcome.get_result().tpudist_pins = log
 
 
-def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Notes modules of which only a part runs."""
-    for item in items:
-        partial = item.config.__dict__.setdefault("tpudist_pins_partial", set())
-        partial.add(item.nodeid.split("::")[0])
-
-
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Says what was recorded, and which pins no test asked for."""
     ran = [
@@ -111,7 +103,7 @@ def _write_summary(terminal: Any, config: pytest.Config, ran: Sequence[Any]) -> 
         terminal.write_line("pins: " + ", ".join(said))
     drops = config.getoption("--pins-record")
     release = store.current_release()
-    for module, pins in _unused(terminal, config, ran, release):
+    for module, pins in _unused(config, ran, release):
         if drops:
             store.drop(_pin_file(config, module), pins, release)
         for test, name in pins:
@@ -122,12 +114,11 @@ def _write_summary(terminal: Any, config: pytest.Config, ran: Sequence[Any]) -> 
 
 
 def _unused(
-    terminal: Any, config: pytest.Config, ran: Sequence[Any], release: str
+    config: pytest.Config, ran: Sequence[Any], release: str
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """(module, [(test, name), ...]) of each module that has unused pins."""
     from tpudist.tools.pins import store
 
-    whole = _whole_modules(terminal, config, ran)
     for module in sorted({report.nodeid.split("::")[0] for report in ran}):
         checked = {
             _test(report): getattr(report, "tpudist_pins", {"checked": ()})["checked"]
@@ -138,8 +129,7 @@ def _unused(
             (test, name)
             for test, entries in store.read(_pin_file(config, module)).items()
             for name, entry in entries.items()
-            if release in entry.on
-            and (name not in checked[test] if test in checked else module in whole)
+            if release in entry.on and test in checked and name not in checked[test]
         ]
         if pins:
             yield module, sorted(pins)
@@ -147,18 +137,3 @@ def _unused(
 
 def _test(report: Any) -> str:
     return str(report.nodeid).partition("::")[2]
-
-
-def _whole_modules(terminal: Any, config: pytest.Config, ran: Sequence[Any]) -> set[str]:
-    """Modules of which every test was collected, ran and passed, in this process."""
-    items = getattr(getattr(terminal, "_session", None), "items", [])
-    passed = {report.nodeid for report in ran if report.outcome == "passed"}
-    part = set(getattr(config, "tpudist_pins_partial", ()))
-    part |= {os.path.basename(str(arg).split("::")[0]) for arg in config.args if "::" in str(arg)}
-    modules = {item.nodeid.split("::")[0] for item in items}
-    broken = {item.nodeid.split("::")[0] for item in items if item.nodeid not in passed}
-    return {
-        module
-        for module in modules - broken
-        if module not in part and os.path.basename(module) not in part
-    }

@@ -4,7 +4,7 @@
                                          "on": {release: record}}}}}
 
 ``test`` is a test's id without its module. ``kind`` is ``value``,
-``structure``, ``collectives`` or ``compiled``; the tolerances are those of the
+``structure`` or ``collectives``; the tolerances are those of the
 test when it recorded, for ``tpudist pins report``.
 """
 
@@ -65,7 +65,7 @@ def read(path: str) -> Pins:
             "pin file %s" % path,
             "it cannot be read as format %d: %s" % (FORMAT, why),
             "resolve it line by line (a line is one release's record), or delete it and "
-            "run: tpudist pins record",
+            "run: pytest --pins-record",
         ) from None
 
 

@@ -13,7 +13,7 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     """Adds the verb and its options."""
     verb = verbs.add_parser(
         "pins",
-        help="values that tests recorded: compare releases, accept changes",
+        help="values that tests recorded: which releases agree",
         description="A test records values with the fixture 'pin' and compares them from "
         "then on, on every TensorFlow release.",
     )
@@ -33,27 +33,11 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         metavar="FILE",
         help="write one page with all of it, and the curves of all releases",
     )
-    for name, what in (
-        ("update", "record anew the pins that differ"),
-        ("record", "record every pin anew, drop unused ones"),
-    ):
-        actions.add_parser(
-            name,
-            help=what + ", by running pytest with your arguments",
-            usage="tpudist pins %s [pytest arguments]" % name,
-        )
     return verb
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the verb; see ``tpudist.tools.pins.run``."""
-    from tpudist.tools import pins
+    """Runs the verb; see ``tpudist.tools.pins.report.run``."""
+    from tpudist.tools.pins import report
 
-    return pins.run(options)
-
-
-def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
-    """(tpudist's words, pytest's)."""
-    if argv[:1] not in (["update"], ["record"]) or argv[1:] in (["-h"], ["--help"]):
-        return argv, []
-    return argv[:1], argv[2 if argv[1:2] == ["--"] else 1 :]
+    return report.run(options.paths, options.html)

@@ -58,6 +58,9 @@ def test_the_baseline(written, capsys):
     assert gate.finish([("step", LARGER)], options(baseline=path)) == 1
     assert "FLOPs" in capsys.readouterr().err
     assert gate.finish([("step", LARGER)], options(baseline=path, rtol=2.0)) == 0
+    newer = LARGER._replace(versions=LARGER.versions._replace(libtpu="0.0.53"))
+    assert gate.finish([("step", newer)], options(baseline=path)) == 1
+    assert "with libtpu 0.0.52; it is 0.0.53 now" in capsys.readouterr().err
     assert gate.finish([("step", SAME)] * 2, options(baseline=path)) == 1
     failed = records.summarized(records.failed())
     assert gate.finish([("step", failed)], options(baseline=path)) == 1

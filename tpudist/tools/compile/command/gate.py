@@ -13,10 +13,12 @@ from typing import Any, Iterator
 from tpudist import files
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.toolbox import compare
-from tpudist.toolbox.compare import COMPILED_RTOL as RTOL
 from tpudist.tools.compile import report
 from tpudist.tools.compile.pages import terminal, units
 from tpudist.tools.compile.report import Report
+
+#: By how much HBM, FLOPs and bytes may differ.
+RTOL = 0.05
 
 
 def size(text: str) -> int:
@@ -109,7 +111,14 @@ def _differences(
         elif before["ok"]:
             text = difference(before["compared"], after.compared(), RTOL if rtol is None else rtol)
             if text:
-                yield "it does not compile to what it did before\n%s" % text
+                yield "it does not compile to what it did before%s\n%s" % (
+                    _other_libtpu(before["versions"]["libtpu"], after.versions.libtpu),
+                    text,
+                )
+
+
+def _other_libtpu(before: str, after: str) -> str:
+    return "" if before == after else ", with libtpu %s; it is %s now" % (before, after)
 
 
 def difference(before: dict[str, Any], after: dict[str, Any], rtol: float = RTOL) -> str:
@@ -117,5 +126,5 @@ def difference(before: dict[str, Any], after: dict[str, Any], rtol: float = RTOL
 
     HBM, FLOPs and bytes may differ by the tolerance `rtol`.
     """
-    differences = compare.of_kind("compiled")(before, after, rtol)
+    differences = compare.differences(before, after, rtol)
     return compare.explain(before, after, differences) if differences else ""
