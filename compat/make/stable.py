@@ -209,7 +209,7 @@ def _formats():
     ):
         yield "| `%s` | | fields are added |" % kind
     yield "| a table of releases, for `tpudist matrix --table` | | keys are added |"
-    yield "| `[tool.tpudist.migrate]`, comments `# tpudist: ...` | | the guide has them |"
+    yield "| comments `# tpudist: ...` | | the guide has them |"
 
 
 def _variables():

@@ -144,7 +144,7 @@ def test_no_path(capsys):
         ["--to", "2.2", "--jobs", "two"],
         ["--from", "1.9"],
         ["--check", "--write"],
-        ["--report", "pdf"],
+        ["--report", "html"],
     ],
 )
 def test_usage_errors(arguments):

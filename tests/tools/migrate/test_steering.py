@@ -1,9 +1,8 @@
-"""What a user says: marks on lines, configuration, what is left out."""
+"""What a user says: marks on lines, and what is left out."""
 
 import json
 import os
 import re
-import sys
 
 import pytest
 
@@ -73,8 +72,6 @@ def test_an_import_may_be_ignored(tmp_path):
 
 
 TEXT = HEAD + STRATEGY + "s.experimental_run_v2(f)\n"
-CFG = "[tpudist:migrate]\nto = 2.2\nexclude = third_party\n    *_old.py\n"
-TOML = '[tool.tpudist.migrate]\nto = "2.2"\nexclude = ["third_party", "*_old.py"]\n'
 
 
 def looked_at(capsys, *arguments):
@@ -82,24 +79,6 @@ def looked_at(capsys, *arguments):
     cli.main(["migrate", "--report", "json"] + [str(each) for each in arguments])
     report = json.loads(capsys.readouterr().out)
     return report["to"], {each["path"].rpartition("/")[2] for each in report["files"]}
-
-
-@pytest.mark.parametrize(("name", "text"), [("setup.cfg", CFG), ("pyproject.toml", TOML)])
-def test_configuration(name, text, tmp_path, capsys):
-    if name == "pyproject.toml" and sys.version_info < (3, 11):
-        text, name = CFG, "setup.cfg"
-    harness.put(
-        tmp_path, {name: text, "src/a.py": TEXT, "src/b_old.py": TEXT, "src/third_party/c.py": TEXT}
-    )
-    assert looked_at(capsys, tmp_path / "src") == ("2.2", {"a.py"})
-    assert looked_at(capsys, tmp_path / "src", "--to", "latest") == ("latest", {"a.py"})
-
-
-@pytest.mark.parametrize("line", ["too = 2.2", "to = 9", "jobs = many"])
-def test_configuration_that_is_wrong(line, tmp_path, capsys):
-    harness.put(tmp_path, {"setup.cfg": "[tpudist:migrate]\n%s\n" % line, "a.py": TEXT})
-    assert cli.main(["migrate", str(tmp_path), "--to", "2.2"]) == 2
-    assert line.split()[0] in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("pattern", ["old", "old/*", "*/old/*.py", "b.py", "old/"])

@@ -18,7 +18,7 @@ def run(options: argparse.Namespace) -> int:
     """Runs the verb.
 
     Args:
-      options: see `tpudist.tools.migrate.options`.
+      options: see `tpudist.tools.migrate.verb`.
 
     Returns:
       0 if nothing is left to do; 1 if a use is left, or with ``--check`` if a
@@ -27,10 +27,7 @@ def run(options: argparse.Namespace) -> int:
     Raises:
       MigrateError: the options do not fit together, or there are no files.
     """
-    from tpudist.tools.migrate import settings
-
     if options.list_rules is None:
-        settings.apply(options)
         _check(options)
     if sys.version_info < (3, 8):
         raise MigrateError(
@@ -99,10 +96,10 @@ def _run(options: argparse.Namespace) -> int:
         results = list(map(file_runs.write, results))
     if options.diff:
         for result in results:
-            sys.stdout.write(console.coloured(console.diff(result), sys.stdout))
+            sys.stdout.write(console.diff(result))
     page = sys.stderr if options.report or options.diff else sys.stdout
     for line in console.lines(results, looked, options, passed_over):
         print(line, file=page)
     if options.report:
-        print(report.FORMS[options.report](results, looked, options))
+        print(report.as_json(results, looked, options))
     return outcomes.exit_code(results, options.check)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import collections
 import difflib
-from typing import Iterable, Iterator, Sequence, TextIO
+from typing import Iterable, Iterator, Sequence
 
-from tpudist.console import painted
 from tpudist.tools.migrate import findings
 from tpudist.tools.migrate.outcomes import Result, Use
 
@@ -22,15 +21,6 @@ def diff(result: Result) -> str:
     lines = difflib.unified_diff(before, after, result.path, result.path)
     return "".join(
         line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines
-    )
-
-
-def coloured(diff: str, stream: TextIO) -> str:
-    """A diff with its changed lines in colour, where a stream has colours."""
-    colours = {"-": "red", "+": "green"}
-    return "".join(
-        line if line[:1] not in colours else painted(line[:-1], colours[line[0]], stream) + "\n"
-        for line in diff.splitlines(True)
     )
 
 

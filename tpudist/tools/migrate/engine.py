@@ -13,20 +13,20 @@ from tpudist.tools.migrate import (
     indirect_names,
     legacy_uses,
     outcomes,
-    places,
     relocation,
     rules,
 )
-from tpudist.tools.migrate.options import ORIGINS
+from tpudist.tools.migrate import program as programs
 from tpudist.tools.migrate.program import Program
 from tpudist.tools.migrate.relocation import Relocation
-from tpudist.tools.migrate.resolution import sources
+from tpudist.tools.migrate.resolution import notebooks, sources
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module
 from tpudist.tools.migrate.rules import datasets, estimators
 from tpudist.tools.migrate.use import STEPS, Plan, Use
+from tpudist.tools.migrate.verb import ORIGINS
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 #: {step: the origins, as of ``--from``, that it is taken from}.
@@ -72,7 +72,7 @@ class Engine:
                 text = plan.edits.applied()
         finally:
             self._codebase.drop(path)
-        place = places.Places(path, source)
+        place = _Places(path, source)
         left = _unique([place.use(*record) for record in plan.left] + place.set_aside())
         if text == source.text:
             return outcomes.Result(path, raw, raw, [], left, "", era)
@@ -203,6 +203,31 @@ class Engine:
             if kind == "text" or not gone_imports.covered(name, era):
                 Use(plan, rule.name, kind, name, node).apply(rule)
         return relocation.Relocation(era, plain=True)
+
+
+class _Places:
+    """Converts lines of a file's source into places as users see them: of a notebook, in cells."""
+
+    def __init__(self, path: str, source: sources.Source) -> None:
+        self._path, self._notebook = path, source.notebook
+        self._cells = notebooks.cell_starts(source.text) if source.notebook else []
+
+    def use(self, line: int, *rest: Any) -> outcomes.Use:
+        """The `Use` at a line of the file's source; the rest is as it has it."""
+        cell = max((each for each in self._cells if each[0] <= line), default=None)
+        if cell is None:
+            return outcomes.Use(self._path, line, *rest)
+        return outcomes.Use("%s:cell %d" % (self._path, cell[1]), line - cell[0] + 1, *rest)
+
+    def set_aside(self) -> list[outcomes.Use]:
+        """A use for each line of a notebook that has a legacy name and is no Python."""
+        instead = "write it in Python 3, or change it by hand"
+        ipythons = "a line of IPython's, which is kept as it is"
+        return [
+            self.use(line, 1, "notebook", text.strip(), instead, why or ipythons)
+            for line, text, why in (self._notebook.aside if self._notebook else ())
+            if "contrib" in text or programs.names_legacy(text.encode("utf-8"))
+        ]
 
 
 def _unique(uses: Iterable[outcomes.Use]) -> list[outcomes.Use]:
