@@ -121,5 +121,5 @@ def test_every_truth_that_is_recorded_is_true():
 def test_workers_agree_on_other_numbers_of_cores(era, tpu):
     said = [dict(each, era=era) for each in selftest.one_surface(era, tpu, 280)]
     made = report.made(tpu, said, time.monotonic())
-    assert made["ok"], report.text(made, "", "")
+    assert made["ok"], report.text(made, "")
     assert {each["program"] for each in made["values"]} == set(report.records()[era])

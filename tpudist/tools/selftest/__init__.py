@@ -17,7 +17,7 @@ import threading
 import time
 from typing import Any
 
-from tpudist import console, machine, surfaces
+from tpudist import console, files, machine, surfaces
 from tpudist.cloud import places
 from tpudist.errors import ArgumentError
 from tpudist.toolbox import installed
@@ -30,32 +30,31 @@ MARK = "@selftest "
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the programs, writes the reports, prints what came of it.
+    """Runs the programs, writes the report, prints what came of it.
 
     Returns:
       0 if every value that was tried agrees, else 1.
 
     Raises:
-      ArgumentError: the folder of a report does not exist.
+      ArgumentError: the folder of the report does not exist.
       TPUNameError: there is no such virtual TPU; nothing is written.
     """
     from tpudist.tools.selftest import report
     from tpudist.virtual import system
 
-    for path in (options.json, options.html):
-        folder = os.path.dirname(os.path.abspath(path))
-        if not os.path.isdir(folder):
-            raise ArgumentError(
-                "a report to %s" % path, "there is no folder %s" % folder, "mkdir -p " + folder
-            )
+    folder = os.path.dirname(os.path.abspath(options.json))
+    if not os.path.isdir(folder):
+        raise ArgumentError(
+            "a report to %s" % options.json, "there is no folder %s" % folder, "mkdir -p " + folder
+        )
     name = tpu_at_hand(options.tpu)
     system.check(name)
     console.note("tpudist selftest on %s, for %d seconds at most" % (name, SECONDS), sys.stdout)
     start = time.monotonic()
     lines = all_surfaces(name, start + SECONDS)
     made = report.made(name, lines, time.monotonic() - start)
-    report.write(made, options.json, options.html)
-    print(report.text(made, options.json, options.html))
+    files.write(options.json, json.dumps(made, indent=1, sort_keys=True) + "\n")
+    print(report.text(made, options.json))
     return int(not made["ok"])
 
 

@@ -1,4 +1,4 @@
-"""The self-test's report: what agrees with the records, as JSON, HTML and text."""
+"""The self-test's report: what agrees with the records, as JSON and text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import os
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 import numpy as np
-
-from tpudist import files
-from tpudist.toolbox import html_page
 
 if TYPE_CHECKING:
     Line = dict[str, Any]
@@ -32,7 +29,6 @@ def made(tpu: str, lines: Sequence[Line], seconds: float) -> Line:
         dict(line, **compared(line, recorded, virtual)) for line in lines if line["kind"] == "value"
     ]
     failed = [line for line in lines if line["kind"] == "failed"]
-    times = [line for line in lines if line["kind"] == "time"]
     return {
         "tpu": tpu if virtual or "://" not in tpu else "an address",
         "virtual": virtual,
@@ -41,7 +37,6 @@ def made(tpu: str, lines: Sequence[Line], seconds: float) -> Line:
         "values": values,
         "failed": failed,
         "not_tried": list(_not_tried(lines, system, virtual)),
-        "step_time": times[0] if times else None,
         "ok": bool(values) and not failed and all(value["agrees"] for value in values),
     }
 
@@ -53,7 +48,6 @@ def _not_tried(lines: Sequence[Line], system: Line, virtual: bool) -> Iterator[s
             yield "%(era)s, %(program)s: %(why)s" % line
     if virtual:
         yield "anything of a real TPU: this one is virtual (its arithmetic, its speed, its runtime)"
-        yield "the native strategy written by hand: it needs a TPU"
     if not system:
         yield "anything at all: the TPU did not start"
     elif system["hosts"] < 2:
@@ -94,12 +88,6 @@ def compared(line: Mapping[str, Any], recorded: Mapping[str, Any], virtual: bool
     return {"agrees": bool(error <= rtol), "rtol": rtol, "error": error}
 
 
-def write(report: Line, json_path: str, html_path: str) -> None:
-    """Writes both files."""
-    files.write(json_path, json.dumps(report, indent=1, sort_keys=True) + "\n")
-    files.write(html_path, page(report))
-
-
 def verdict(report: Line) -> str:
     """One line on all of it."""
     agree = sum(value["agrees"] for value in report["values"])
@@ -111,10 +99,9 @@ def verdict(report: Line) -> str:
     )
 
 
-def text(report: Line, json_path: str, html_path: str) -> str:
-    """What the terminal shows."""
-    written = "written: %s, %s" % (json_path, html_path)
-    return "\n".join([*_told(report), written, upstream(report, json_path)])
+def text(report: Line, path: str) -> str:
+    """What the terminal shows; the report is written at a path."""
+    return "\n".join([*_told(report), "written: %s" % path, upstream(report, path)])
 
 
 def _told(report: Line) -> Iterator[str]:
@@ -125,20 +112,8 @@ def _told(report: Line) -> Iterator[str]:
             yield "  differs: %(era)s, %(program)s, %(value)s (error %(error)s)" % value
     for each in report["failed"]:
         yield "  failed: %(era)s, %(program)s: %(error)s" % each
-    if report["step_time"]:
-        yield "  " + step_time(report["step_time"])
     for what in report["not_tried"]:
         yield "  not tried: " + what
-
-
-def step_time(line: Line) -> str:
-    """The figure of the step time in words."""
-    return "a step takes %.2f ms, %.2f times that of %s (%.2f ms)" % (
-        line["seconds"] * 1e3,
-        line["ratio"],
-        line["other"],
-        line["other_seconds"] * 1e3,
-    )
 
 
 def upstream(report: Line, json_path: str) -> str:
@@ -155,13 +130,3 @@ def upstream(report: Line, json_path: str) -> str:
             json_path,
         )
     )
-
-
-def page(report: Line) -> str:
-    """One HTML page: what the terminal shows, the TPU's system, and every value."""
-    lines = [*_told(report), "", upstream(report, "the JSON"), ""]
-    lines += ["%s: %s" % fact for fact in sorted(report["system"].items())] + [""]
-    told = "%(era)s, %(program)s, %(value)s: agrees %(agrees)s, error %(error)s, rtol %(rtol)s"
-    lines += [told % value for value in report["values"]]
-    whole = "<pre>%s</pre>" % html_page.safe("\n".join(lines))
-    return html_page.whole("tpudist selftest on %s" % report["tpu"], [whole])

@@ -15,14 +15,13 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "selftest",
         help="the programs of all surfaces on the TPU at hand, against recorded values",
         description="Runs programs of each surface on the TPU at hand (a virtual one where "
-        "there is none), compares what they give with records, measures the step time, and "
-        "writes a report. Takes under 5 minutes, sets nothing, and says what it could not "
-        "try. Exit code 1 if a value differs.",
+        "there is none), compares what they give with records, and writes a report. Takes "
+        "under 5 minutes, sets nothing, and says what it could not try. Exit code 1 if a value "
+        "differs.",
     )
     verb.add_argument("--tpu", metavar="NAME", help="a TPU's name or address, local, or virtual:8")
-    for kind in ("json", "html"):
-        name = "tpudist-selftest." + kind
-        verb.add_argument("--" + kind, metavar="FILE", default=name, help="by default " + name)
+    name = "tpudist-selftest.json"
+    verb.add_argument("--json", metavar="FILE", default=name, help="by default " + name)
     return verb
 
 

@@ -6,7 +6,6 @@ Run as a process (``python -m tpudist.tools.selftest.worker ERA TPU``). A line h
     value    program, value, dtype, shape, values (flat)
     failed   program, error
     skipped  program, why
-    time     what was timed: tpudist's and the other's seconds for each step
 """
 
 from __future__ import annotations
@@ -42,13 +41,6 @@ def main() -> None:
         _describe(options.tpu, world)
         for name, program in programs.items():
             _run(name, program, world)
-        if options.era == "v2_2":
-            from tpudist.tools.selftest import step_time
-
-            try:
-                say("time", **step_time.measured(world))
-            except Exception as error:  # the values are told all the same  # noqa: BLE001
-                say("failed", program="step time", error=_line(error))
 
 
 def programs_of(era: str) -> dict[str, Program]:
