@@ -6,7 +6,7 @@ import pytest
 
 from tests.tools.migrate import harness
 from tests.tools.migrate.harness import migrate
-from tpudist.tools.migrate import keys
+from tpudist.tools.migrate import rules
 
 FILES = {
     "a.py": "import tensorflow as tf\ntf.estimator.Estimator(f)\ntf.estimator.RunConfig()\n",
@@ -52,12 +52,12 @@ def test_json_has_all_places(printed):
 HEADS = {"2.0": "lines_2_0", "2.2": "lines_2_2", "latest": "lines_latest"}
 #: Rules whose example is right in a file of its own only, or told by another step as well.
 OF_THEIR_OWN = ("first-generation", "sessions", "changed-names", "dataset-iterators")
-EVERY = keys.every()
+EVERY = rules.load()
 
 
 @pytest.mark.parametrize("key", EVERY, ids=[key.name for key in EVERY])
 def test_every_key_is_explained(key):
-    text = keys.explained(key.name)
+    text = rules.explained(key.name)
     assert text.startswith("%s (to %s)\n\n%s" % (key.name, key.step, key.text))
     assert "https://" in text and ("\nType: " in text or "\n    -> " in text)
 
@@ -68,14 +68,14 @@ def test_every_key_is_explained(key):
     ids=lambda key: key.name,
 )
 def test_an_example_is_what_migrate_does(tmp_path, key):
-    said = keys.explained(key.name).split("\n    -> ")
+    said = rules.explained(key.name).split("\n    -> ")
     if len(said) == 1:
         assert key.name in ("run-steps-on-dataset", "graph-iterators")
         return
     before, after = said[0].rpartition("\n    ")[2], said[1]
     head, head_after, _ = harness.lines(HEADS[key.step])
     texts, left = harness.migrated(tmp_path, {"a.py": head + before + "\n"}, key.step)
-    if after == "it is told":
+    if after == "it is reported":
         assert left == {key.name}
     else:
         assert texts["a.py"] == head_after + after + "\n" and not left

@@ -37,7 +37,7 @@ def test_each_rule_has_a_case():
     every = [each for name in CORPORA for each in harness.lines(name)[2]]
     changed = " ".join(each.before for each in every if each.before != each.after)
     told = {each.left for each in every}
-    for rule in rules.load():
+    for rule in [each for each in rules.load() if each.step != "all"]:
         names = [name.rpartition(".")[2] for _, name in rule.uses]
         assert rule.name in told | {
             "estimators",

@@ -35,14 +35,14 @@ def run(options: argparse.Namespace) -> int:
             "before 3.8 Python does not say where code ends",
             "tpudist migrate with a newer Python; the code may be of any TensorFlow",
         )
-    from tpudist.tools.migrate import keys
+    from tpudist.tools.migrate import rules
 
     if options.list_rules is not None:
-        print(keys.explained(options.list_rules) if options.list_rules else keys.listed())
+        print(rules.explained(options.list_rules) if options.list_rules else rules.listed())
         return 0
     if options.explain is not None:
         return _explain(options)
-    _check_rules(options, [key.name for key in keys.every()])
+    _check_rules(options, [key.name for key in rules.load()])
     return _run(options)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Iterable
 from tpudist import surfaces
 from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate import (
+    estimators,
     gone_imports,
     graph_mode,
     imports,
@@ -24,7 +25,7 @@ from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module
-from tpudist.tools.migrate.rules import datasets, estimators
+from tpudist.tools.migrate.rules import datasets
 from tpudist.tools.migrate.use import STEPS, Plan, Use
 from tpudist.tools.migrate.verb import ORIGINS
 

@@ -12,11 +12,10 @@ from typing import Iterable, Mapping, NamedTuple
 
 from tpudist.surfaces.eras import decisions, evidence, local_names
 from tpudist.surfaces.eras.evidence import Evidence
-from tpudist.tools.migrate import borrowed_names, generation, outcomes, rules
+from tpudist.tools.migrate import borrowed_names, estimators, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Tells
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.module import Module
-from tpudist.tools.migrate.rules import estimators
 
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.

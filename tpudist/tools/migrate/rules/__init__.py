@@ -1,45 +1,37 @@
 """The rules; each implements one release note.
 
-A rule is a function of a `tpudist.tools.migrate.use.Use`, under `rule`; its docstring says what it
-does, first in one sentence. Rules that only give names another spelling, or tell that they have
-none, are rows of `tpudist.tools.migrate.rules.rows`.
+``rules.cfg`` has the row of each, in the order in which they are asked: of two rules for a name
+the first has it. What a rule does with a `tpudist.tools.migrate.use.Use` is a function under `rule`
+in a module of this folder; one that only respells or reports names is made by
+`tpudist.tools.migrate.rules.rows`. A row without a function explains a key of findings.
 """
 
 from __future__ import annotations
 
+import configparser
+import functools
 import importlib
-import inspect
+import os
 from typing import TYPE_CHECKING, Callable, Iterable, NamedTuple
 
+from tpudist.errors import MigrateError
 from tpudist.tools.migrate.use import Use
 
 if TYPE_CHECKING:
     #: What a rule does with a use.
     Function = Callable[[Use], None]
 
-
-#: In the order of ``--list-rules``; of two rules for a name the first has it.
-_MODULES = (
-    "estimators",
-    "strategies",
-    "rows",
-    "datasets",
-    "tpu_system",
-    "contrib_homes",
-    "keras",
-    "gone_names",
-    "generations",
-)
-
+_MODULES = ("contrib_homes", "datasets", "generations", "gone_names", "keras", "rows", "strategies")
+_MODULES += ("tpu_system",)
 #: The rule that is not asked about names: imports follow from what is rewritten.
 IMPORTS = "imports"
 
 
 class Rule(NamedTuple):
-    """One rule."""
+    """One rule, or another key of findings."""
 
-    name: str  # what marks and settings call it
-    step: str  # the step that needs it: "2.0", "2.2" or "latest"
+    name: str  # what marks and options call it
+    step: str  # the step that needs it: "2.0", "2.2" or "latest"; "all" of a key that is no rule
     note: str  # the release note or reference page that it implements
     uses: frozenset[tuple[str, str]]  # the (kind, name) pairs that it is asked about
     apply: Function  # what it does with a use
@@ -51,29 +43,60 @@ class Rule(NamedTuple):
         return self.text.split("\n")[0]
 
 
-_RULES: list[Rule] = []
+#: {name: (uses, function)} of the rules whose modules are imported.
+_FUNCTIONS: dict[str, tuple[frozenset[tuple[str, str]], Function]] = {}
 
 
-def rule(
-    name: str, step: str, note: str, uses: Iterable[tuple[str, str]]
-) -> Callable[[Function], Function]:
-    """Makes a function a rule, whose text is its docstring."""
+def rule(name: str, uses: Iterable[tuple[str, str]]) -> Callable[[Function], Function]:
+    """Makes a function a rule, which is asked about `uses`: (kind, name) pairs."""
 
     def decorate(apply: Function) -> Function:
-        add(Rule(name, step, note, frozenset(uses), apply, inspect.getdoc(apply) or ""))
+        _FUNCTIONS[name] = frozenset(uses), apply
         return apply
 
     return decorate
 
 
-def add(made: Rule) -> None:
-    """Adds a rule to those of `load`."""
-    _RULES.append(made)
+@functools.lru_cache(maxsize=None)
+def table() -> configparser.ConfigParser:
+    """The rows of ``rules.cfg``."""
+    found = configparser.ConfigParser(interpolation=None)
+    path = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules.cfg")
+    with open(path, encoding="utf-8") as file:
+        found.read_file(file)
+    return found
 
 
-def load() -> list[Rule]:
-    """All rules, in the order of `_MODULES`, whichever of these was imported first."""
-    names = ["%s.%s" % (__name__, name) for name in _MODULES]
-    for name in names:
-        importlib.import_module(name)
-    return sorted(_RULES, key=lambda each: names.index(each.apply.__module__))
+@functools.lru_cache(maxsize=None)
+def load() -> tuple[Rule, ...]:
+    """All rules and other keys, in the order of the table."""
+    for name in _MODULES:
+        importlib.import_module("%s.%s" % (__name__, name))
+    return tuple(map(_rule, table().sections()))
+
+
+def _rule(name: str) -> Rule:
+    row = table()[name]
+    uses, apply = _FUNCTIONS.get(name, (frozenset(), lambda use: None))
+    return Rule(name, row["step"], row["note"], uses, apply, row["text"].replace("\n|", "\n"))
+
+
+def listed() -> str:
+    """All keys, each with a sentence and its note."""
+    return "\n".join(
+        "%s (to %s)\n    %s\n    %s" % (key.name, key.step, key.summary, key.note) for key in load()
+    )
+
+
+def explained(name: str) -> str:
+    """The explanation of a key: the release note, what to type, and an example."""
+    known = {key.name: key for key in load()}
+    if name not in known:
+        raise MigrateError("key %r" % name, "there is no such key", "one of " + ", ".join(known))
+    key, row = known[name], table()[name]
+    lines = ["%s (to %s)" % (key.name, key.step), "", key.text, "", key.note]
+    if "type" in row:
+        lines += ["", "Type: " + row["type"]]
+    if "before" in row:
+        lines += ["", "    " + row["before"], "    -> " + row.get("after", "it is reported")]
+    return "\n".join(lines)

@@ -13,18 +13,9 @@ from tpudist.tools.migrate.use import Use
 _V1 = "tensorflow.compat.v1."
 
 
-@rule(
-    "contrib-homes",
-    "2.0",
-    "https://github.com/tensorflow/community/blob/master/rfcs/20180907-contrib-sunset.md",
-    [("tf", "contrib.+")],
-)
+@rule("contrib-homes", [("tf", "contrib.+")])
 def contrib_homes(use: Use) -> None:
-    """Names of contrib that TensorFlow, another package or tpudist.legacy carries on.
-
-    The table has them (`tpudist.surfaces.contrib_names`): ``tf.contrib.slim`` is ``tf_slim``,
-    ``tf.contrib.training.HParams`` is written again. Where the arguments are others the call stays.
-    """
+    """Names of contrib that TensorFlow, another package or tpudist.legacy carries on."""
     new = surfaces.successor(use.name)
     if new is None:
         return

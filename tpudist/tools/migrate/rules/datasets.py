@@ -8,8 +8,6 @@ from typing import Any
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
-_RENAMING = "https://github.com/tensorflow/models/issues/7252"
-_V1 = "https://www.tensorflow.org/api_docs/python/tf/compat/v1/"
 _ONE_SHOT, _INITIALIZABLE = "make_one_shot_iterator", "make_initializable_iterator"
 _FROM_FUNCTION = "experimental_distribute_datasets_from_function"
 _IN_GRAPH = "make_input_fn_iterator"
@@ -22,13 +20,9 @@ _MAKING = {
 }
 
 
-@rule("distribute-dataset", "2.0", _RENAMING, [("strategy", "distribute_dataset")])
+@rule("distribute-dataset", [("strategy", "distribute_dataset")])
 def distribute_dataset(use: Use) -> None:
-    """``distribute_dataset(dataset_fn)`` is ``experimental_distribute_datasets_from_function``.
-
-    Both give each replica a batch of its own; the later one passes an InputContext to the
-    function.
-    """
+    """``distribute_dataset(dataset_fn)`` is ``experimental_distribute_datasets_from_function``."""
     if use.call is None or len(use.arguments) != 1 or use.has_stars:
         use.leave(
             "its one argument cannot be read here",
@@ -56,35 +50,17 @@ _EAGER = {
 }
 
 
-@rule("iterators", "2.0", _RENAMING, [("strategy", name) for name in _EAGER])
+@rule("iterators", [("strategy", name) for name in _EAGER])
 def iterators(use: Use) -> None:
-    """``make_dataset_iterator`` and ``experimental_run`` are distributed datasets and ``run_v2``.
-
-        iterator = strategy.make_dataset_iterator(dataset)
-        strategy.experimental_run(step, iterator)
-
-    is ``iter(strategy.experimental_distribute_dataset(dataset))``, whose ``get_next()`` is an
-    argument of ``experimental_run_v2``. In a graph they stay: the strategies of ``tf.compat.v1``
-    have them, but for ``experimental_make_numpy_iterator``, which ended with 1.14.
-    """
+    """Iterators of strategies are distributed datasets; in a graph they stay."""
     is_graph = use.is_v1() and use.module.path in use.plan.program.graphs
     if not is_graph or use.name == "experimental_make_numpy_iterator":
         use.leave("no strategy of TensorFlow 2 has it", _EAGER[use.name])
 
 
-@rule(
-    "graph-iterators",
-    "2.0",
-    _V1 + "distribute/Strategy#make_input_fn_iterator",
-    [("function_dataset", _INITIALIZABLE), ("dataset", _INITIALIZABLE)],
-)
+@rule("graph-iterators", [("function_dataset", _INITIALIZABLE), ("dataset", _INITIALIZABLE)])
 def graph_iterators(use: Use) -> None:
-    """Datasets from a function have no iterators in graphs of 2.x: ``make_input_fn_iterator`` has.
-
-    The public name of the strategies of ``tf.compat.v1`` is still the one of 1.13. It takes the
-    same function, and its iterator has ``initializer`` and ``get_next``. With TensorFlow 2's
-    behavior no distributed dataset has an iterator in a graph.
-    """
+    """Datasets from a function have no iterators in graphs of 2.x."""
     if use.kind == "dataset" and use.module.path not in use.plan.program.v2_graphs:
         return
     calls = [call for name in _MAKING for call in use.module.calls_by_name.get(name, ())]
@@ -130,17 +106,9 @@ DATASET_ITERATORS = "dataset-iterators"
 _OF_STRATEGIES = {("is", "dataset"), ("is", "function_dataset")}
 
 
-@rule(
-    DATASET_ITERATORS,
-    "2.0",
-    _V1 + "data/make_one_shot_iterator",
-    [("any", _ONE_SHOT), ("any", _INITIALIZABLE)],
-)
+@rule(DATASET_ITERATORS, [("any", _ONE_SHOT), ("any", _INITIALIZABLE)])
 def dataset_iterators(use: Use) -> None:
-    """Datasets of TensorFlow 2 make no iterators: ``tf.compat.v1.data`` has functions that do.
-
-    Where a strategy may have distributed the dataset, it is left.
-    """
+    """Datasets of TensorFlow 2 make no iterators: ``tf.compat.v1.data`` has functions that do."""
     if use.tensorflow_name(use.node) is not None or use.call is not None and use.call.args:
         return  # a function of that name
     owner = use.node.value
@@ -169,12 +137,7 @@ def dataset_iterators(use: Use) -> None:
 _SLICES = "data.Dataset.from_tensor_slices"
 
 
-@rule(
-    "numpy-dataset",
-    "latest",
-    "https://github.com/tensorflow/tensorflow/releases/tag/v2.4.0",
-    [("strategy", "experimental_make_numpy_dataset")],
-)
+@rule("numpy-dataset", [("strategy", "experimental_make_numpy_dataset")])
 def numpy_dataset(use: Use) -> None:
     """``experimental_make_numpy_dataset`` is ``Dataset.from_tensor_slices``; gone from 2.4."""
     if use.call is None or len(use.arguments) != 1 or use.has_stars:

@@ -7,30 +7,12 @@ from tpudist.surfaces import changed_names as changed
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
-_UPGRADE = "https://www.tensorflow.org/guide/migrate/upgrade"
 _OF_STRATEGIES = ("distribute.", "tpu.")  # they tell an era, and have rules of their own
 
 
-@rule("sessions", "2.0", "https://www.tensorflow.org/guide/migrate", ())
-def sessions(use: Use) -> None:
-    """Sessions stay, with ``tf.disable_v2_behavior()`` where the program starts.
-
-    So do ``tf.placeholder``, ``tf.gradients`` and the session of a test case, which need a graph
-    too. Its ``tf`` becomes ``tf.compat.v1``, which has Sessions; turning them into eager code is a
-    rewrite of the program. A program that makes its own ``tf.Graph()`` has no need of the call,
-    unless it has the session of a test case; nor has one that chooses between graphs and eager
-    execution itself.
-    """
-    del use  # `tpudist.tools.migrate.graph_mode` changes the file that the program starts with
-
-
-@rule("first-generation", "2.0", _UPGRADE, [("tf", name) for name in surfaces.FIRST_GENERATION])
+@rule("first-generation", [("tf", name) for name in surfaces.FIRST_GENERATION])
 def first_generation(use: Use) -> None:
-    """Names that only TensorFlow 1 has, in a file with names that only TensorFlow 2 has.
-
-    In other files of TensorFlow 1 ``tf`` becomes ``tf.compat.v1`` as a whole, which has no
-    ``tf.random.set_seed`` or ``tf.summary.create_file_writer``.
-    """
+    """Names that only TensorFlow 1 has, in a file with names that only TensorFlow 2 has."""
     is_mixed = use.module.path in use.plan.program.mixed
     if is_mixed and not use.evaluator.is_v1(use.module, use.node):
         use.respell("compat.v1." + use.name)
@@ -38,19 +20,10 @@ def first_generation(use: Use) -> None:
 
 @rule(
     "changed-names",
-    "2.0",
-    _UPGRADE,
     [("tf", name) for name in changed.changed_names() if not name.startswith(_OF_STRATEGIES)],
 )
 def changed_names(use: Use) -> None:
-    """Names that TensorFlow 1 and 2 both have, with other arguments or another meaning.
-
-    ``tf.nn.dropout(x, 0.9)`` keeps 0.9 of the values in TensorFlow 1 and drops them in
-    TensorFlow 2. In a file of TensorFlow 1 ``tf`` becomes ``tf.compat.v1``, which has the old ones.
-    Where nothing tells of which a file is, ``# tpudist: tf1`` or ``# tpudist: tf2`` on a line of
-    it settles it for all of the file. Some have lost their old arguments in ``tf.compat.v1`` too,
-    as ``tf.nn.top_k(x, 5, True, "name")``.
-    """
+    """Names that TensorFlow 1 and 2 both have, with other arguments or another meaning."""
     path, program = use.module.path, use.plan.program
     if use.call is None:
         return

@@ -9,25 +9,17 @@ from tpudist.tools.migrate.resolution.module import first_name
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
-_RELEASES = "https://github.com/tensorflow/tensorflow/releases/tag/"
 #: One of the names of the rule gone-names, by which others find it in a table.
 KEY = ("tf", "keras.backend.get_session")
 
 
-@rule(
-    "gone-contrib",
-    "2.0",
-    "https://github.com/tensorflow/community/blob/master/rfcs/20180907-contrib-sunset.md",
-    [("tf", "contrib.*")],
-)
+@rule("gone-contrib", [("tf", "contrib.*")])
 def gone_contrib(use: Use) -> None:
     """Everything else below ``tf.contrib``, which ended with TensorFlow 1.15."""
     use.leave("tf.contrib ended with TensorFlow 1.15", surfaces.gone_text(use.name))
 
 
-@rule(
-    "gone-names", "latest", _RELEASES + "v2.16.1", [("tf", name) for name in surfaces.gone_names()]
-)
+@rule("gone-names", [("tf", name) for name in surfaces.gone_names()])
 def gone_names(use: Use) -> None:
     """Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
     is_kept = use.name in surfaces.KEPT_IN_V1 and is_v1(use)
@@ -35,7 +27,7 @@ def gone_names(use: Use) -> None:
         use.leave("not in every TensorFlow of today", surfaces.gone_names()[use.name])
 
 
-@rule("gone-by-2-2", "2.2", _RELEASES + "v2.2.0", [("tf", name) for name in surfaces.GONE_BY_2_2])
+@rule("gone-by-2-2", [("tf", name) for name in surfaces.GONE_BY_2_2])
 def gone_by_2_2(use: Use) -> None:
     """Public names of TensorFlow 1.13 to 2.0 that 2.2 has not, for a migration that ends there."""
     is_kept = use.name in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(use)

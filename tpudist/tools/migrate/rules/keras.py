@@ -26,12 +26,7 @@ _OF_OTHERS = ("predict_classes", "predict_proba")
 _OTHERS = re.compile(r"^\s*(?:from|import)\s+(?:sklearn|xgboost|lightgbm|catboost)\b", re.M)
 
 
-@rule(
-    "keras-members",
-    "latest",
-    "https://github.com/tensorflow/tensorflow/releases/tag/v2.16.1",
-    [("any", name) for name in surfaces.KERAS_MEMBERS],
-)
+@rule("keras-members", [("any", name) for name in surfaces.KERAS_MEMBERS])
 def keras_members(use: Use) -> None:
     """Methods that Keras 3 has not: ``fit_generator``, ``predict_classes``, ``to_yaml``, ..."""
     text, owner = use.module.text, last_word(use.node.value).lower()
@@ -46,15 +41,10 @@ def keras_members(use: Use) -> None:
 
 @rule(
     "keras-optimizers",
-    "latest",
-    "https://keras.io/api/optimizers/",
     [("tf", name) for name in (*surfaces.KERAS_OPTIMIZERS, *surfaces.KERAS_REFUSES)],
 )
 def keras_optimizers(use: Use) -> None:
-    """Optimizers, and arguments of them, that Keras 3 does not take: ``legacy.Adam``, ``decay``.
-
-    ``lr`` is ``learning_rate`` now.
-    """
+    """Optimizers, and arguments of them, that Keras 3 does not take: ``legacy.Adam``, ``decay``."""
     if use.name in surfaces.KERAS_REFUSES:
         use.leave("Keras 3 refuses to make one", surfaces.KERAS_REFUSES[use.name])
         return
@@ -80,15 +70,9 @@ _SAVED_BY_OTHERS = re.compile(
 )
 
 
-@rule(
-    "keras-arguments", "latest", "https://keras.io/guides/migrating_to_keras_3/", [keras_calls.KEY]
-)
+@rule("keras-arguments", [keras_calls.KEY])
 def keras_arguments(use: Use) -> None:
-    """Arguments that Keras 3 refuses: ``fit(workers=)``, ``add_weight("w")``, ``optimizer.lr``.
-
-    Also paths that end in what ``save``, ``save_weights`` and ``ModelCheckpoint`` do not take, and
-    the shapes that layers had. Where another argument has the same meaning it is renamed.
-    """
+    """Arguments that Keras 3 refuses: ``fit(workers=)``, ``add_weight("w")``, ``optimizer.lr``."""
     dotted = use.tensorflow_name(use.node) or ""
     if dotted.startswith("initializers.") and not gone_names.is_v1(use):
         dotted = "keras." + dotted  # they are Keras's in TensorFlow 2

@@ -9,26 +9,14 @@ from tpudist.tools.migrate.resolution.module import Argument
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
-_PAGES = "https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribute/"
-_RENAMING = "https://github.com/tensorflow/models/issues/7252"
-
 _REPLICAS = "num_replicas_in_sync"
 _DIVIDE = "divide %s by tf.distribute.get_strategy().num_replicas_in_sync"
 _SIMPLE = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
-@rule(
-    "loss-scaling",
-    "2.0",
-    "https://github.com/tensorflow/tensorflow/blob/r1.12/tensorflow/python/training/optimizer.py",
-    [("optimizer", "minimize"), ("optimizer", "compute_gradients")],
-)
+@rule("loss-scaling", [("optimizer", "minimize"), ("optimizer", "compute_gradients")])
 def scale_losses(use: Use) -> None:
-    """Optimizers divided a mean loss by the number of towers up to 1.13; now the program does.
-
-    Without it the losses of a migrated contrib program are as many times too large as it has
-    replicas.
-    """
+    """Optimizers divided a mean loss by the number of towers up to 1.13; now the program does."""
     program = use.plan.program
     if use.call is None or use.module.path not in program.divided:
         return
@@ -57,16 +45,10 @@ _OF_METHOD = "run_concurrently"  # an argument of the method, not of fn
 
 @rule(
     "call-for-each-tower",
-    "2.0",
-    _RENAMING,
     [("strategy", "call_for_each_tower"), ("strategy", "call_for_each_replica")],
 )
 def call_for_each_tower(use: Use) -> None:
-    """``call_for_each_tower(fn, *args)`` is ``experimental_run_v2(fn, args=...)``.
-
-    1.13 called it ``call_for_each_replica``, 1.14 ``experimental_run_v2``, with the arguments in
-    a tuple and a dict. A method that is passed on, and a call with stars, are left.
-    """
+    """``call_for_each_tower(fn, *args)`` is ``experimental_run_v2(fn, args=...)``."""
     arguments = use.arguments if use.call is not None else []
     own = [each for each in arguments if each.name == _OF_METHOD]
     if not arguments or not use.pack([each for each in arguments[1:] if each not in own]):
@@ -79,7 +61,7 @@ def call_for_each_tower(use: Use) -> None:
     use.rename("experimental_run_v2")
 
 
-@rule("merge-call", "2.0", _PAGES + "ReplicaContext", [("context", "merge_call")])
+@rule("merge-call", [("context", "merge_call")])
 def merge_call(use: Use) -> None:
     """``context.merge_call(fn, *args)`` is ``merge_call(fn, args=...)`` since 1.13."""
     if use.call is None or len(use.arguments) < 2:
@@ -95,12 +77,9 @@ def merge_call(use: Use) -> None:
         )
 
 
-@rule("unwrap", "2.0", _RENAMING, [("strategy", "unwrap"), ("strategy", "group")])
+@rule("unwrap", [("strategy", "unwrap"), ("strategy", "group")])
 def unwrap(use: Use) -> None:
-    """``unwrap(value)`` is ``experimental_local_results(value)``; ``group`` groups it.
-
-    The later method returns a tuple: where a list was added to, ``list`` is put around it.
-    """
+    """``unwrap(value)`` is ``experimental_local_results(value)``; ``group`` groups it."""
     new = "experimental_local_results"
     if use.name == "unwrap":
         if use.call is not None and type(use.module.parent(use.call)) is ast.BinOp:
@@ -115,13 +94,9 @@ def unwrap(use: Use) -> None:
         use.note("tf.group")
 
 
-@rule("reduce", "2.0", _PAGES + "Strategy#reduce", [("strategy", "reduce")])
+@rule("reduce", [("strategy", "reduce")])
 def reduce(use: Use) -> None:
-    """``reduce(aggregation, value, destinations)`` is ``reduce(reduce_op, value, axis)``.
-
-    `axis` must be given since 2.0; None is what all earlier releases did. A call whose operation
-    is not spelled out, or whose values go to a variable's devices, is left.
-    """
+    """``reduce(aggregation, value, destinations)`` is ``reduce(reduce_op, value, axis)``."""
     operation = use.call and use.argument(0, "aggregation", "reduce_op")
     value = use.call and use.argument(1, "value")
     if not operation or not value or operation.start > value.start:

@@ -12,8 +12,6 @@ from tpudist.tools.migrate.resolution.module import FUNCTIONS, first_name
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
-_API = "https://www.tensorflow.org/versions/"
-
 _START, _STOP = "tpu.experimental.initialize_tpu_system", "tpu.experimental.shutdown_tpu_system"
 _RESOLVER = {("is", "resolver")}
 _OF_RESOLVER = "contrib.distribute.initialize_tpu_system"
@@ -28,18 +26,9 @@ _SYSTEM = {
 }
 
 
-@rule(
-    "initialize-system",
-    "2.0",
-    "https://github.com/tensorflow/tpu/issues/316",
-    [("tf" if "." in name else "strategy", name) for name in _SYSTEM],
-)
+@rule("initialize-system", [("tf" if "." in name else "strategy", name) for name in _SYSTEM])
 def initialize_system(use: Use) -> None:
-    """``strategy.initialize()`` and its kin are ``tf.tpu.experimental.initialize_tpu_system``.
-
-    The later function takes the resolver and starts the system at once: ``session.run(...)``
-    around it goes away.
-    """
+    """``strategy.initialize()`` and its kin are ``tf.tpu.experimental.initialize_tpu_system``."""
     new = _SYSTEM[use.name]
     if use.name == _OF_RESOLVER:
         use.respell(new)
@@ -105,18 +94,9 @@ _CLASSES, _CLASSES_OF_1 = (_V2, "compat.v1." + _TPU), (_TPU, "compat.v2." + _V2)
 _FIRST = {"OneDeviceStrategy": "device", "MirroredStrategy": "devices"}
 
 
-@rule(
-    "constructor",
-    "2.0",
-    _API + "r2.0/api_docs/python/tf/distribute/experimental/TPUStrategy",
-    [("tf", name) for name in [*_OF_CONTRIB, _TPU]],
-)
+@rule("constructor", [("tf", name) for name in [*_OF_CONTRIB, _TPU]])
 def constructor(use: Use) -> None:
-    """``contrib.distribute.TPUStrategy(resolver, steps_per_run, num_cores)`` lost two arguments.
-
-    `steps_per_run` was for Keras and Estimator loops: only the class of ``tf.compat.v1`` still
-    takes it. `num_cores` became a DeviceAssignment.
-    """
+    """``contrib.distribute.TPUStrategy(resolver, steps_per_run, num_cores)`` lost two arguments."""
     is_contrib, steps = use.name in _OF_CONTRIB, None
     new = _OF_CONTRIB.get(use.name, use.name)
     if use.call is not None and new == _TPU:
@@ -149,16 +129,10 @@ def _is_same(use: Use) -> bool:
 
 @rule(
     "strategy-class",
-    "latest",
-    "https://github.com/tensorflow/tensorflow/releases/tag/v2.3.0",
     [("tf", name) for name in [*(old for old, new in _OF_CONTRIB.items() if new == _TPU), _TPU]],
 )
 def strategy_class(use: Use) -> None:
-    """``experimental.TPUStrategy`` is ``TPUStrategy`` since 2.3, its assignment ``experimental_``.
-
-    Below ``tf.compat.v1`` there is only the experimental one, which stays. The two are different
-    classes, and ``isinstance`` asks for either.
-    """
+    """``experimental.TPUStrategy`` is ``TPUStrategy`` since 2.3."""
     around = use.module.parent(use.node)
     is_v1 = use.evaluator.is_v1(use.module, use.node)
     if type(around) is ast.Call and last_word(around.func) in ("isinstance", "issubclass"):
@@ -179,12 +153,7 @@ def strategy_class(use: Use) -> None:
     use.respell(_V2)
 
 
-@rule(
-    "computation-shape",
-    "latest",
-    "https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/DeviceAssignment",
-    [("tf", "tpu.experimental.DeviceAssignment.build")],
-)
+@rule("computation-shape", [("tf", "tpu.experimental.DeviceAssignment.build")])
 def computation_shape(use: Use) -> None:
     """A ``computation_shape`` of three entries has four in newer TensorFlow: [x, y, z, core]."""
     for index, name in enumerate(("computation_shape", "computation_stride"), 1):
@@ -201,10 +170,7 @@ def computation_shape(use: Use) -> None:
             use.note("[x, y, 1, cores]")
 
 
-@rule("tpu-devices", "latest", "https://www.tensorflow.org/guide/tpu", [("text", "device")])
+@rule("tpu-devices", [("text", "device")])
 def tpu_devices(use: Use) -> None:
-    """Only a machine with a TPU has a device of a name like ``/device:TPU:0``.
-
-    ``tpudist run --tpu virtual:8`` has such devices on any machine, plain TensorFlow has not.
-    """
+    """Only a machine with a TPU has a device of a name like ``/device:TPU:0``."""
     use.leave("TensorFlow has it with a TPU alone", "tf.config.list_logical_devices()")

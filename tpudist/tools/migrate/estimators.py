@@ -7,8 +7,7 @@ from typing import Iterable, Mapping
 
 from tpudist.surfaces.eras.evidence import Evidence
 from tpudist.tools.migrate.resolution.codebase import CodeBase
-from tpudist.tools.migrate.rules import rule
-from tpudist.tools.migrate.use import Plan, Use, is_of_tensorflow
+from tpudist.tools.migrate.use import Plan, is_of_tensorflow
 
 NAME = "estimators"
 _NAMED = re.compile(
@@ -43,20 +42,3 @@ def tell(plan: Plan, name: str) -> None:
         instead = 'pip install "tpudist[legacy]" where it runs'
         why = "a TPUEstimator's program, on tpudist.contrib now"
         plan.leave(node, NAME, plan.module.code(node).split("\n")[0], instead, why)
-
-
-@rule(NAME, "2.0", "https://github.com/tensorflow/estimator/releases/tag/v2.15.0", ())
-def estimators(use: Use) -> None:
-    """The program of a TPUEstimator keeps its names, by tpudist's namespace for TensorFlow 1.
-
-    No TensorFlow after 1.15 has a TPUEstimator, and what stands around one means something inside
-    of it alone: its RunConfig, the ``params`` of its functions, a CrossShardOptimizer. In the
-    files of such a program ``import tensorflow as tf`` becomes ``from tpudist.contrib import
-    tensorflow as tf``, where these names work, and nothing else is rewritten. It needs tpudist
-    beside TensorFlow, and tf_keras from TensorFlow 2.16 on: ``pip install "tpudist[legacy]"``.
-
-    Its files are those that name a TPUEstimator, or a class that is made for one, and what they
-    and their importers import of TensorFlow's users. What imports one of these needs tpudist as
-    well, so it is moved too. Files of TensorFlow 2, and what these import, are not.
-    """
-    del use  # it is asked about files: see `files`
