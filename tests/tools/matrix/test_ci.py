@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import subprocess
 
 import pytest
 
@@ -18,13 +17,11 @@ COMMAND = [
     "pytest<8",
     "--tpu",
     "virtual:v3-32",
-    "--jobs",
-    "2",
 ]
 
 
-def written(capsys, form, arguments=("pytest", "tests/", "-k", "a or b")):
-    assert cli.main(["matrix", form] + COMMAND + ["--"] + list(arguments)) == 0
+def written(capsys, arguments=("pytest", "tests/", "-k", "a or b")):
+    assert cli.main(["matrix", "--github"] + COMMAND + ["--"] + list(arguments)) == 0
     return capsys.readouterr().out
 
 
@@ -37,14 +34,10 @@ def options_of(text):
 
 
 def test_github(capsys):
-    text = written(capsys, "--github")
+    text = written(capsys)
     options, command = options_of(text)
-    assert (options.project, options.extra, options.tpu, options.jobs) == (
-        ".[test]",
-        ["pytest<8"],
-        "virtual:v3-32",
-        2,
-    )
+    assert (options.project, options.extra) == (".[test]", ["pytest<8"])
+    assert options.tpu == "virtual:v3-32"
     assert command == ["pytest", "tests/", "-k", "a or b"]
     assert "tpudist matrix --releases ${{ matrix.release }} " in text
     assert '{release: "1.15", python: "3.7", os: ubuntu-22.04}' in text
@@ -54,48 +47,30 @@ def test_github(capsys):
 
 def test_github_is_yaml(capsys):
     yaml = pytest.importorskip("yaml", reason="no YAML reader here")
-    job = yaml.safe_load(written(capsys, "--github"))["jobs"]["tensorflow"]
+    job = yaml.safe_load(written(capsys))["jobs"]["tensorflow"]
     assert [cell["release"] for cell in job["strategy"]["matrix"]["include"]] == ["1.15", "2.15"]
     assert job["steps"][-1]["run"].startswith("tpudist matrix --releases")
 
 
-def test_shell(capsys, tmp_path):
-    text = written(capsys, "--shell")
-    options, command = options_of(text)
-    assert options.releases == "1.15,2.15" and command == ["pytest", "tests/", "-k", "a or b"]
-    assert "python3.7, python3.11" in text
-    script = tmp_path / "ci.sh"
-    script.write_text(text)
-    subprocess.check_call(["bash", "-n", str(script)])
-
-
 def test_it_tells_how_it_was_written(capsys):
-    for form in ("--github", "--shell"):
-        line = re.search("# Written by: (.*)", written(capsys, form)).group(1)
-        assert line.startswith("tpudist matrix %s --releases 1.15,2.15 " % form)
+    line = re.search("# Written by: (.*)", written(capsys)).group(1)
+    assert line.startswith("tpudist matrix --github --releases 1.15,2.15 ")
 
 
 def test_a_table_of_ones_own_is_named(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.cfg").write_text("[9.1]\npython = 3.11\nrequirement = tensorflow==9.1.0\n")
-    arguments = ["matrix", "--shell", "--releases", "9.1", "--table", "mine.cfg", "--fail-fast"]
+    arguments = ["matrix", "--github", "--releases", "9.1", "--table", "mine.cfg", "--fail-fast"]
     assert cli.main(arguments + ["--", "pytest"]) == 0
     options, _ = options_of(capsys.readouterr().out)
     assert options.table == "mine.cfg" and options.fail_fast
 
 
-@pytest.mark.parametrize("form", ["--github", "--shell"])
-def test_a_command_of_several_lines_is_refused(capsys, form):
-    assert cli.main(["matrix", form, "--releases", "2.15", "--", "python", "-c", "a\nb"]) == 2
+def test_a_command_of_several_lines_is_refused(capsys):
+    assert cli.main(["matrix", "--github", "--releases", "2.15", "--", "python", "-c", "a\nb"]) == 2
     assert "has one line for it" in capsys.readouterr().err
 
 
 def test_all_releases_of_the_table(capsys):
     assert cli.main(["matrix", "--github", "--releases", "all"]) == 0
     assert len(re.findall("release: ", capsys.readouterr().out)) == len(table.read())
-
-
-def test_both_forms_at_once_are_refused(capsys):
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["matrix", "--github", "--shell", "--releases", "2.15"])
-    assert caught.value.code == 2

@@ -59,12 +59,13 @@ def test_no_uv(monkeypatch):
     assert caught.value.instead == 'pip install "tpudist[matrix]"'
 
 
-def test_prepare(made, tmp_path):
-    folder, said = str(tmp_path / "env" / "9.1"), []
-    first = environments.prepare(made, folder, say=said.append)
+def test_prepare(made, tmp_path, capsys):
+    folder = str(tmp_path / "env" / "9.1")
+    first = environments.prepare(made, folder)
     assert (first.folder, first.tensorflow) == (folder, "9.1.0")
-    assert first.python.startswith(wheels.PYTHON) and len(said) == 1
-    assert environments.prepare(made, folder, say=said.append) == first and len(said) == 1
+    assert first.python.startswith(wheels.PYTHON)
+    assert "setting up Python" in capsys.readouterr().out
+    assert environments.prepare(made, folder) == first and not capsys.readouterr().out
     assert os.path.exists(os.path.join(first.scripts, "python")) or os.name == "nt"
 
 
@@ -72,7 +73,7 @@ def test_prepare(made, tmp_path):
 @pytest.mark.parametrize("spoil", ["marker", "json", "key", "python"])
 def test_what_is_not_ready(made, tmp_path, spoil):
     folder = tmp_path / "9.1"
-    environments.prepare(made, str(folder), say=str)
+    environments.prepare(made, str(folder))
     marker = folder / cache.MARKER
     if spoil == "marker":
         marker.unlink()
@@ -83,20 +84,17 @@ def test_what_is_not_ready(made, tmp_path, spoil):
     else:
         os.unlink(os.path.join(environments.scripts(str(folder)), "python"))
     assert environments.ready(made, str(folder)) is None
-    assert environments.prepare(made, str(folder), say=str).tensorflow == "9.1.0"
+    assert environments.prepare(made, str(folder)).tensorflow == "9.1.0"
 
 
-def test_two_at_once_make_it_once(made, tmp_path):
-    said, folder = [], str(tmp_path / "9.1")
-    threads = [
-        threading.Thread(target=environments.prepare, args=(made, folder, False, said.append))
-        for _ in range(2)
-    ]
+def test_two_at_once_make_it_once(made, tmp_path, capsys):
+    folder = str(tmp_path / "9.1")
+    threads = [threading.Thread(target=environments.prepare, args=(made, folder)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(said) == 1 and environments.ready(made, folder)
+    assert capsys.readouterr().out.count("setting up") == 1 and environments.ready(made, folder)
 
 
 def test_a_failed_call_says_what_it_said():

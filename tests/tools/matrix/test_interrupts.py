@@ -36,57 +36,6 @@ def slow(release, command, env=None):
 environments._call = slow
 """
 
-#: Says ``begun`` when both commands run; what they print comes when they are done.
-SHOWN_AT_ONCE = """
-from tpudist.tools.matrix import running
-real, begun = running.run, []
-def run(command, env, show=None, started=None):
-    def note(process):
-        started(process)
-        begun.append(process)
-        if len(begun) == 2:
-            print("begun", file=sys.stderr, flush=True)
-    return real(command, env, show, note)
-running.run = run
-"""
-
-#: The main thread is starting its threads still.
-SEEN_EARLY = """
-import threading, time
-start, started = threading.Thread.start, []
-def slow(thread):
-    start(thread)
-    started.append(thread)
-    if len(started) == 2:
-        time.sleep(60)
-threading.Thread.start = slow
-"""
-
-#: The second command starts when Ctrl-C has come and gone.
-TOO_LATE = """
-import time
-from tpudist.tools.matrix import schedule
-environment = schedule.Schedule._environment
-def slow(self, row, echo):
-    made = environment(self, row, echo)
-    if row.release == "9.2":
-        print("begun", file=sys.stderr, flush=True)
-        while not self._interrupted:
-            time.sleep(0.01)
-    return made
-schedule.Schedule._environment = slow
-"""
-
-#: Another thread takes the signal, and the main one comes to it when the commands have ended.
-SEEN_LATE = """
-import threading
-join = threading.Thread.join
-def late(thread, timeout=None):
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    join(thread, timeout and 1.5)
-threading.Thread.join = late
-"""
-
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no process groups")
 
 
@@ -121,22 +70,6 @@ def test_while_the_command_runs(table):
     assert code == 130
     lines = said.strip().splitlines()[-2:]
     assert "interrupted" in lines[0] and "9.1.0" in lines[0] and "not run" in lines[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "patch",
-    [SHOWN_AT_ONCE, SHOWN_AT_ONCE + SEEN_EARLY, SHOWN_AT_ONCE + SEEN_LATE, TOO_LATE],
-    ids=["seen at once", "seen early", "seen late", "come before the command"],
-)
-def test_while_several_commands_run(table, patch):
-    arguments = ["--table", table, "--releases", "9.1,9.2", "--jobs", "2", "--", "python", "-c"]
-    code, said = interrupt(arguments + [SLOW], patch)
-    assert code == 130
-    assert [line.split()[:1] + line.split()[3:4] for line in said.strip().splitlines()[-2:]] == [
-        ["9.1", "interrupted"],
-        ["9.2", "interrupted"],
-    ]
 
 
 def test_while_an_environment_is_made(table, tmp_path):

@@ -134,27 +134,6 @@ def test_a_folder_of_scripts_needs_no_project(matrix, machine):
 
 
 @pytest.mark.slow
-def test_several_at_once_are_shown_one_by_one(matrix):
-    """Each waits for the other: they do run at once."""
-    waits = (
-        "import os, time\nprint('one'); open(os.environ['TPUDIST_EXPECT_TF'], 'w').close()\n"
-        "while not (os.path.exists('9.1') and os.path.exists('9.2')): time.sleep(.05)\n"
-        "print('two')"
-    )
-    arguments = ["--releases", "9.1,9.2,9.4", "--jobs", "3"]
-    code, said = matrix(*(arguments + ["--", "python", "-c", waits]))
-    assert code == 2 and "no libcuda" in said and said.count("one\ntwo\n") == 2, said
-    assert list(table_of(said)) == ["9.1", "9.2", "9.4"]
-    assert "passed" in table_of(said)["9.1"] and "not set up" in table_of(said)["9.4"]
-
-
-def test_fail_fast_of_several_at_once(matrix):
-    arguments = ["--releases", "9.4,9.5,9.3,9.1,9.2", "--jobs", "2", "--fail-fast"]
-    code, said = matrix(*(arguments + ["--", "python", "-c", "pass"]))
-    assert code == 2 and "not run" in table_of(said)["9.2"]
-
-
-@pytest.mark.slow
 def test_drawn_releases_can_be_drawn_again(matrix):
     code, said = matrix("--releases", "9.3,9.4,9.5", "--random", "1", "--", "python", "-c", "pass")
     seed, name = re.search(r"== drawn with --seed (\d+): (9.[12])\n", said).groups()
@@ -182,7 +161,6 @@ def test_old_environments_are_removed(matrix, machine):
     ("arguments", "words"),
     [
         ([], "names no release"),
-        (["--releases", "9.1", "--jobs", "0"], "--jobs 0"),
         (["--releases", "9.1", "--random", "1", "--github"], "--random with --github"),
         (["--releases", "9.1,8.0"], "--releases 8.0"),
         (["--releases", "9.1", "--project", "nowhere"], "there is no folder 'nowhere'"),

@@ -14,10 +14,8 @@ ROW = table.Row("9.1-tf-keras", "3.7", "tensorflow-cpu==9.1.0", (), {"TF_USE_LEG
 ENV = dict(os.environ)
 
 
-def run(code, echo=None):
-    pieces = []
-    result = running.run([sys.executable, "-c", code], ENV, echo or pieces.append)
-    return result, pieces
+def run(code):
+    return running.run([sys.executable, "-c", code], ENV)
 
 
 def test_variables(monkeypatch, tmp_path):
@@ -30,21 +28,21 @@ def test_variables(monkeypatch, tmp_path):
     assert found["PATH"].startswith(environment.scripts + os.pathsep)
 
 
-def test_all_output_and_the_exit_code_come_back():
-    (code, text), pieces = run(
+def test_all_output_and_the_exit_code_come_back(capsys):
+    code, text = run(
         "import sys; print('out'); sys.stdout.flush(); sys.stderr.write('err'); sys.exit(3)"
     )
-    assert code == 3 and text.split() == ["out", "err"] and "".join(pieces) == text
+    assert code == 3 and text.split() == ["out", "err"] and capsys.readouterr().out == text
 
 
-def test_output_shows_while_it_comes(tmp_path):
+def test_output_shows_while_it_comes(tmp_path, monkeypatch):
     """The command prints the second piece once the first has been shown."""
     shown = tmp_path / "shown"
-    (code, text), _ = run(
+    monkeypatch.setattr(running, "echo", lambda text: text and shown.touch())
+    code, text = run(
         "import os, time\nprint(1, flush=True); end = time.time() + 60\n"
         "while not os.path.exists(%r): time.sleep(.01); assert time.time() < end\n"
-        "print(2)" % str(shown),
-        lambda text: text and shown.touch(),
+        "print(2)" % str(shown)
     )
     assert code == 0 and text.split() == ["1", "2"]
 
@@ -54,7 +52,7 @@ def test_characters_may_be_cut_anywhere():
         "import sys, time\nfor b in bytearray('\\u00e9\\u4e2d'.encode('utf-8')):\n"
         "  sys.stdout.buffer.write(bytes([b])); sys.stdout.flush(); time.sleep(.02)"
     )
-    assert run(code)[0][1] == "\u00e9\u4e2d"
+    assert run(code)[1] == "\u00e9\u4e2d"
 
 
 def test_an_unknown_command():
@@ -68,9 +66,10 @@ def test_ctrl_c_ends_the_command(monkeypatch):
     def interrupt(text):
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(running, "echo", interrupt)
     start = time.time()
     with pytest.raises(KeyboardInterrupt):
-        run("import time; print('begun', flush=True); time.sleep(60)", interrupt)
+        run("import time; print('begun', flush=True); time.sleep(60)")
     assert time.time() - start < 20
 
 

@@ -40,9 +40,8 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(listing(rows))
         return 0
     chosen = _chosen(rows, options)
-    if options.github or options.shell:
-        write = ci.github if options.github else ci.shell
-        sys.stdout.write(write(chosen, options))
+    if options.github:
+        sys.stdout.write(ci.github(chosen, options))
         return 0
     results = schedule.run_all(chosen, options)
     print("\n" + schedule.table(results), end="", flush=True)
@@ -64,9 +63,9 @@ def _chosen(rows: Mapping[str, Row], options: argparse.Namespace) -> list[Row]:
     named = table.select(rows, options.releases) if options.releases or not options.random else []
     if not options.random:
         return named
-    if options.github or options.shell:
+    if options.github:
         raise MatrixError(
-            "--random with --%s" % ("github" if options.github else "shell"),
+            "--random with --github",
             "a configuration that is written down names its releases",
             "--releases LIST, or --releases all",
         )

@@ -1,4 +1,4 @@
-"""Ready CI configurations: what ``tpudist matrix`` runs here, run by a CI service."""
+"""A GitHub workflow that runs what ``tpudist matrix`` runs here."""
 
 from __future__ import annotations
 
@@ -43,17 +43,6 @@ jobs:
           {command}
 """
 
-_SHELL = """\
-#!/usr/bin/env bash
-# Written by: {written}
-# Keep the folders ~/.cache/uv and ~/.cache/tpudist between builds to save the downloads.
-# It needs {pythons} on PATH (uv downloads missing ones, 3.7 not).
-set -euo pipefail
-python3 -m venv .tpudist-matrix
-.tpudist-matrix/bin/pip install --quiet "tpudist[matrix]=={version}"
-.tpudist-matrix/bin/{command}
-"""
-
 
 def github(rows: Sequence[Row], options: argparse.Namespace) -> str:
     """A GitHub workflow with one job per release, as text."""
@@ -63,22 +52,11 @@ def github(rows: Sequence[Row], options: argparse.Namespace) -> str:
         for row in rows
     )
     return _GITHUB.format(
-        written=_written("--github", rows, options),
+        written=_command(_names(rows), options).replace("matrix", "matrix --github", 1),
         cells=cells,
         own=_OWN_PYTHON,
         version=tpudist.__version__,
         command=_command("${{ matrix.release }}", options),
-    )
-
-
-def shell(rows: Sequence[Row], options: argparse.Namespace) -> str:
-    """A shell script that runs all releases one after the other, as text."""
-    pythons = sorted({row.python for row in rows}, key=lambda text: int(text.split(".")[1]))
-    return _SHELL.format(
-        written=_written("--shell", rows, options),
-        version=tpudist.__version__,
-        pythons=", ".join("python" + each for each in pythons),
-        command=_command(_names(rows), options),
     )
 
 
@@ -89,10 +67,6 @@ def _runner(row: Row) -> str:
 
 def _names(rows: Sequence[Row]) -> str:
     return ",".join(row.release for row in rows)
-
-
-def _written(form: str, rows: Sequence[Row], options: argparse.Namespace) -> str:
-    return _command(_names(rows), options).replace("matrix", "matrix " + form, 1)
 
 
 def _command(releases: str, options: argparse.Namespace) -> str:
@@ -108,7 +82,6 @@ def _command(releases: str, options: argparse.Namespace) -> str:
         *(("--with", each, None) for each in options.extra),
         ("--tpu", options.tpu, "virtual:8"),
         ("--table", options.table, None),
-        ("--jobs", str(options.jobs), "1"),
     ]
     words = ["tpudist", "matrix", "--releases", releases]
     for flag, value, default in given:

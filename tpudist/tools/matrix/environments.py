@@ -16,7 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import Any, Callable, Mapping, NamedTuple, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 import tpudist
 from tpudist import files, machine
@@ -165,14 +165,11 @@ def scripts(folder: str) -> str:
     return os.path.join(folder, "Scripts" if os.name == "nt" else "bin")
 
 
-def prepare(
-    recipe: Recipe, folder: str, fresh: bool = False, say: Callable[[str], object] = print
-) -> Environment:
+def prepare(recipe: Recipe, folder: str, fresh: bool = False) -> Environment:
     """The environment of a recipe; made in a folder if there is none, or an outdated one.
 
     Args:
       fresh: makes it anew in any case.
-      say: called with a line when something takes time.
 
     Returns:
       An `Environment`, which has imported its TensorFlow once.
@@ -183,7 +180,8 @@ def prepare(
     with files.locked(folder + ".lock"):
         environment = None if fresh else ready(recipe, folder)
         if environment is None:
-            say("   setting up Python %s, %s" % (recipe.row.python, recipe.row.requirement))
+            print("   setting up Python %s, %s" % (recipe.row.python, recipe.row.requirement))
+            sys.stdout.flush()
             environment = make(recipe, folder)
         os.utime(os.path.join(folder, MARKER))  # cache.prune removes what is not used
         return environment

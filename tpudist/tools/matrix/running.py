@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import Any, Callable, Mapping
+from typing import Any, Mapping
 
 from tpudist.errors import MatrixError
 from tpudist.toolbox.table import Row
@@ -42,19 +42,12 @@ def variables(environment: Environment, row: Row, tpu: str) -> dict[str, str]:
     return variables
 
 
-def run(
-    command: list[str],
-    env: Mapping[str, str],
-    show: Callable[[str], object] | None = None,
-    started: Callable[[subprocess.Popen[bytes]], object] | None = None,
-) -> tuple[int, str]:
-    """Runs a command to its end.
+def run(command: list[str], env: Mapping[str, str]) -> tuple[int, str]:
+    """Runs a command to its end, and shows what it prints.
 
     Args:
       command: its first word is looked for in the environment first.
       env: what :func:`variables` returns.
-      show: called with each piece of text printed; standard output if None.
-      started: called with the process.
 
     Returns:
       (exit code, everything it printed).
@@ -73,11 +66,9 @@ def run(
     process = subprocess.Popen(
         [program] + command[1:], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
-    if started:
-        started(process)
     printed: Any = process.stdout
     try:
-        text = _follow(printed.fileno(), show or echo)
+        text = _follow(printed.fileno())
         return process.wait(), text
     except BaseException:
         end(process)
@@ -86,14 +77,14 @@ def run(
         printed.close()
 
 
-def _follow(pipe: int, show: Callable[[str], object]) -> str:
+def _follow(pipe: int) -> str:
     """Passes output on piece by piece, so that a line of dots is shown as it grows."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     pieces = []
     while True:
         data = os.read(pipe, 65536)
         pieces.append(decoder.decode(data, final=not data))
-        show(pieces[-1])
+        echo(pieces[-1])
         if not data:
             return "".join(pieces)
 

@@ -32,18 +32,15 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         help="TPUDIST_TPU of the command; by default virtual:8",
     )
     verb.add_argument(
-        "--jobs",
-        type=int,
-        default=1,
-        metavar="N",
-        help="run N releases at once; the output of each is then shown when it is done",
-    )
-    verb.add_argument(
         "--fail-fast",
         action="store_true",
         help="stop at the first release that fails; by default all are run",
     )
-    _add_configurations(verb)
+    verb.add_argument(
+        "--github",
+        action="store_true",
+        help="print a GitHub workflow that does the same, and run nothing",
+    )
     return verb
 
 
@@ -86,20 +83,6 @@ def _add_environments(verb: argparse.ArgumentParser) -> None:
         "--fresh",
         action="store_true",
         help="make the environments anew, as after a change of compiled code",
-    )
-
-
-def _add_configurations(verb: argparse.ArgumentParser) -> None:
-    form = verb.add_mutually_exclusive_group()
-    form.add_argument(
-        "--github",
-        action="store_true",
-        help="print a GitHub workflow that does the same, and run nothing",
-    )
-    form.add_argument(
-        "--shell",
-        action="store_true",
-        help="print a shell script for any other CI, and run nothing",
     )
 
 
