@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     #: What a rule does with a use.
     Function = Callable[[Use], None]
 
-_MODULES = ("contrib_homes", "datasets", "generations", "gone_names", "keras", "rows", "strategies")
-_MODULES += ("tpu_system",)
+_MODULES = (
+    *("contrib_homes", "datasets", "generations", "gone_names"),
+    *("keras", "rows", "strategies", "tpu_system"),
+)
 #: The rule that is not asked about names: imports follow from what is rewritten.
 IMPORTS = "imports"
 
