@@ -141,22 +141,6 @@ CASES = {
         "contrib_packages_missing",
         "contrib.slim.conv2d (a.py:3) tf.contrib ended",
     ),
-    "a package of contrib's names that this TensorFlow is too new for": (
-        machine(
-            "2.16.2",
-            distributions={"tensorflow-gan": "2.1.0", "keras": "3.6.0"},
-            contrib=[contrib_names.use("a.py", 3, "contrib.gan.gan_model")],
-        ),
-        "note",
-        "contrib_gan_needs_run",
-        "contrib.gan.gan_model (a.py:3)",
-    ),
-    "slim beside a TensorFlow that is too new for it": (
-        machine("2.21.0", distributions={"tf-slim": "1.1.0"}),
-        "note",
-        "slim_needs_run",
-        "tpudist run",
-    ),
     "a name of contrib that nobody has": (
         machine(contrib=[contrib_names.use("a.py", 3, "contrib.crf.crf_decode")]),
         "note",
@@ -201,12 +185,6 @@ CASES = {
         "keras_of_the_eras",
         'pip install --no-deps "tf-keras==2.21.*"',
     ),
-    "Keras 3 makes slots late": (
-        machine("2.21.0", distributions={"keras": "3.15.1"}),
-        "note",
-        "keras_slots",
-        "optimizer.build(model.trainable_variables)",
-    ),
     "CPU wheel on a TPU VM": (
         machine("2.20.0", chips=CHIPS),
         "problem",
@@ -248,12 +226,6 @@ CASES = {
         "note",
         "runtime_does_not_match",
         "tpudist doctor --runtime VERSION",
-    ),
-    "name without Google's client": (
-        machine("2.0.4", variables={"TPU_NAME": "mine"}),
-        "problem",
-        "resolver_cannot_ask",
-        'pip install "tpudist[tpu]"',
     ),
 }
 

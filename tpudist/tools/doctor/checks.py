@@ -168,7 +168,7 @@ def packages_do_not_fit(env: Environment) -> Found:
 def _misfit(
     env: Environment, package: str, have: str | None, rows: _Needs, broken: _Needs
 ) -> tuple[str, str, str, str]:
-    specifier = releases.narrowest([text for text, _ in rows if text])
+    specifier = ",".join(text for text, _ in rows if text)
     why = next((why for _, why in broken if why), None)
     return (
         PROBLEM,
@@ -217,22 +217,6 @@ def keras_of_the_eras(env: Environment) -> Found:
         )
 
 
-def keras_slots(env: Environment) -> Found:
-    """Keras 3 optimizers that create their slots too late."""
-    if (
-        releases.within(env.tensorflow, "2.16", None)
-        and not env.legacy_keras
-        and releases.within(env.distributions.get("keras"), "3.0", "3.15")
-    ):
-        yield (
-            NOTE,
-            "Keras %s" % env.distributions["keras"],
-            "an optimizer first used inside strategy.run creates its slots there "
-            "and fails ('must feed a value for placeholder', keras issue 23085)",
-            "optimizer.build(model.trainable_variables) under strategy.scope()",
-        )
-
-
 def contrib_packages_missing(env: Environment) -> Found:
     """Names of contrib that lead to a package which is not installed."""
     missing: dict[str, list[contrib_names.Use]] = collections.OrderedDict()
@@ -253,32 +237,6 @@ def _installed_by(package: str) -> str:
     if package == "tensorflow_gan":
         return surfaces.gone_text("contrib.gan")
     return 'pip install "tpudist[legacy]", or pip install %s' % package
-
-
-def contrib_gan_needs_run(env: Environment) -> Found:
-    """tensorflow_gan beside a TensorFlow without ``tf.estimator``, which it names."""
-    uses = [use for use in env.contrib_elsewhere if use.package == "tensorflow_gan"]
-    have = env.distributions.get("tensorflow-gan")
-    if uses and have and releases.within(env.tensorflow, "2.16", None):
-        yield (
-            NOTE,
-            "tensorflow_gan %s beside TensorFlow %s: %s" % (have, env.tensorflow, _places(uses)),
-            "it names tf.estimator, which ended with TensorFlow 2.15, and cannot be imported alone",
-            "tpudist run, under which it finds tf.estimator",
-        )
-
-
-def slim_needs_run(env: Environment) -> Found:
-    """tf_slim beside a TensorFlow that has moved modules which it names."""
-    have = env.distributions.get("tf-slim")
-    if have and releases.within(env.tensorflow, "2.15", None):
-        yield (
-            NOTE,
-            "tf_slim %s beside TensorFlow %s" % (have, env.tensorflow),
-            "it names what this TensorFlow has elsewhere (Keras' layers of TensorFlow 1, "
-            "ops.Tensor): batch_norm and create_train_op fail, with TF_USE_LEGACY_KERAS too",
-            "tpudist run, under which it finds them",
-        )
 
 
 def contrib_names_gone(env: Environment) -> Found:
@@ -365,29 +323,6 @@ def tpu_cannot_be_used(env: Environment) -> Found:
         yield PROBLEM, error["seen"], error["why"], error["instead"]
 
 
-def resolver_cannot_ask(env: Environment) -> Found:
-    """TensorFlow 2.0 and 2.1 resolve names only with Google's client."""
-    missing = [
-        name
-        for name in ("google-api-python-client", "oauth2client")
-        if name not in env.distributions
-    ]
-    name = env.remote_tpu
-    if (
-        name
-        and "://" not in name
-        and missing
-        and not env.virtual_tpu
-        and releases.within(env.tensorflow, "2.0", "2.1")
-    ):
-        yield (
-            PROBLEM,
-            "TPU %r and no %s" % (name, " and no ".join(missing)),
-            "TPUClusterResolver of TensorFlow %s raises ImportError without them" % env.tensorflow,
-            'pip install "tpudist[tpu]"',
-        )
-
-
 #: In the order of the report.
 CHECKS = [
     tensorflow_missing,
@@ -399,14 +334,10 @@ CHECKS = [
     packages_do_not_fit,
     legacy_keras_missing,
     keras_of_the_eras,
-    keras_slots,
     contrib_packages_missing,
-    contrib_gan_needs_run,
-    slim_needs_run,
     contrib_names_gone,
     chip_without_kernels,
     virtual_name,
     tpu_cannot_be_used,
     runtime_does_not_match,
-    resolver_cannot_ask,
 ]

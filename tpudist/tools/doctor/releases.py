@@ -8,10 +8,10 @@ tpudist runs on.
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING, Iterable, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Iterable, Optional, Tuple
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import Specifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
@@ -144,24 +144,6 @@ def fits(text: str | None, specifier: str) -> bool:
     """Whether a version satisfies a specifier such as ``"<3.21"``; pre-releases count."""
     version = parse(text)
     return version is None or SpecifierSet(specifier).contains(version, prereleases=True)
-
-
-def narrowest(specifiers: Sequence[str]) -> str:
-    """One specifier that says what several do: of bounds on one side the narrower one.
-
-    Of ``["<1.20", "<2.0,>=1.16.0"]`` that is ``">=1.16.0,<1.20"``.
-    """
-    every = {each for text in specifiers for each in SpecifierSet(text)}
-    lower = [each for each in every if each.operator in (">", ">=")]
-    upper = [each for each in every if each.operator in ("<", "<=")]
-    kept = [max(lower, key=_bound)] if lower else []
-    kept += [min(upper, key=_bound)] if upper else []
-    kept += sorted(every - set(lower) - set(upper), key=str)
-    return ",".join(map(str, kept))
-
-
-def _bound(specifier: Specifier) -> tuple[Version, bool]:
-    return Version(specifier.version), specifier.operator in (">", "<=")
 
 
 def needs(tensorflow: str, requirements: Iterable[str]) -> list[Need]:

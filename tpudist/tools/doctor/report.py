@@ -30,7 +30,6 @@ def as_dict(environment: Environment, findings: Sequence[Finding]) -> dict[str, 
         },
         "keras": keras(env),
         "tpu": env.tpu,
-        "surfaces": surfaces(env.tensorflow),
         "contrib": contrib(env),
         "findings": [finding._asdict() for finding in findings],
         "ok": not any(finding.level == PROBLEM for finding in findings),
@@ -89,31 +88,11 @@ def _contrib(names: Sequence[Mapping[str, Any]] | None) -> list[str]:
     return lines or ["", "No name of tf.contrib in these files"]
 
 
-def surfaces(tensorflow: str | None) -> dict[str, dict[str, list[str]]]:
-    """{era: {"native": [name, ...], "provided": [name, ...]}} for a TensorFlow, or for none.
-
-    ``native`` are the names that it has itself, ``provided`` those that only tpudist gives on it.
-    """
-    from tpudist.surfaces import ROWS
-
-    eras: dict[str, dict[str, list[str]]] = {}
-    for row in ROWS:
-        era = eras.setdefault(row.era, {"native": [], "provided": []})
-        native = row.since and releases.within(tensorflow, row.since, row.until)
-        era["native" if native else "provided"].append(row.name)
-    return eras
-
-
 def as_text(environment: Environment, findings: Sequence[Finding]) -> str:
     """The report for people: facts, surfaces, then problems with their cures."""
     report = as_dict(environment, findings)
     lines = ["tpudist %s doctor" % report["tpudist"], ""]
     lines += ["%-11s %s" % pair for pair in _facts(environment, report)]
-    if environment.tensorflow:
-        lines += ["", "Native in this TensorFlow (tpudist gives the rest; --json names them)"]
-        for era, names in report["surfaces"].items():
-            native, all_names = len(names["native"]), sum(map(len, names.values()))
-            lines.append("  %-9s %d of %d names" % (era, native, all_names))
     lines += _contrib(report["contrib"])
     for finding in findings:
         lines += [
