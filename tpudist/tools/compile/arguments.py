@@ -14,26 +14,10 @@ from typing import Any, Iterable, Sequence
 
 from tpudist.errors import ArgumentError
 from tpudist.surfaces.eras import walks
+from tpudist.tools.compile.hlo import messages
 
 #: {XLA's name of a dtype: numpy's}.
-_DTYPES = {
-    "pred": "bool",
-    "s4": "int4",
-    "s8": "int8",
-    "s16": "int16",
-    "s32": "int32",
-    "s64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-    "c64": "complex64",
-    "c128": "complex128",
-}
+_DTYPES = {each.xla: each.name for each in messages.ELEMENTS.values() if each.bits}
 _PLAIN = (bool, int, float, complex, str)
 
 #: The shape of a scalar, which is not Python; texts are left alone.

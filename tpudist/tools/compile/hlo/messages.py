@@ -140,34 +140,35 @@ Module, ModuleWithConfig, CompileOptions, Shape = (
 
 
 class Element(NamedTuple):
-    """The type of an array's elements: numpy's name of it, and its bits."""
+    """The type of an array's elements."""
 
-    name: str
+    xla: str  # XLA's name of it, as in HLO's text
+    name: str  # numpy's
     bits: int
 
 
 #: The `Element` of each number of xla.PrimitiveType.
 ELEMENTS = {
-    1: Element("bool", 8),
-    2: Element("int8", 8),
-    3: Element("int16", 16),
-    4: Element("int32", 32),
-    5: Element("int64", 64),
-    6: Element("uint8", 8),
-    7: Element("uint16", 16),
-    8: Element("uint32", 32),
-    9: Element("uint64", 64),
-    10: Element("float16", 16),
-    11: Element("float32", 32),
-    12: Element("float64", 64),
-    15: Element("complex64", 64),
-    16: Element("bfloat16", 16),
-    17: Element("token", 0),
-    18: Element("complex128", 128),
-    19: Element("float8_e5m2", 8),
-    20: Element("float8_e4m3fn", 8),
-    21: Element("int4", 4),
-    22: Element("uint4", 4),
+    1: Element("pred", "bool", 8),
+    2: Element("s8", "int8", 8),
+    3: Element("s16", "int16", 16),
+    4: Element("s32", "int32", 32),
+    5: Element("s64", "int64", 64),
+    6: Element("u8", "uint8", 8),
+    7: Element("u16", "uint16", 16),
+    8: Element("u32", "uint32", 32),
+    9: Element("u64", "uint64", 64),
+    10: Element("f16", "float16", 16),
+    11: Element("f32", "float32", 32),
+    12: Element("f64", "float64", 64),
+    15: Element("c64", "complex64", 64),
+    16: Element("bf16", "bfloat16", 16),
+    17: Element("token", "token", 0),
+    18: Element("c128", "complex128", 128),
+    19: Element("f8e5m2", "float8_e5m2", 8),
+    20: Element("f8e4m3fn", "float8_e4m3fn", 8),
+    21: Element("s4", "int4", 4),
+    22: Element("u4", "uint4", 4),
 }
 
 _BYTES = {each.name: each.bits // 8 for each in ELEMENTS.values()}
@@ -187,7 +188,7 @@ def shape_text(shape: HloShape) -> str:
 
 def element(shape: HloShape) -> Element:
     """Returns the `Element` of an array's shape."""
-    return ELEMENTS.get(shape.element_type, Element("element %d" % shape.element_type, 8))
+    return ELEMENTS.get(shape.element_type, Element("", "element %d" % shape.element_type, 8))
 
 
 def logical_bytes(shape: HloShape) -> int:
