@@ -204,44 +204,6 @@ def test_a_fault_before_the_rules_does_not_stop_the_run(tree, monkeypatch, capsy
     assert (tree / "a.py").read_text() != OLD + USE
 
 
-@pytest.mark.parametrize(
-    ("file", "words"),
-    [
-        ("main.py", "TensorFlow 1: line 3 has tf.Session"),
-        (
-            "lib.py",
-            "TensorFlow 1: line 2 calls tf.nn.dropout, which both have; {main}, which imports",
-        ),
-        ("alone.py", "not decided: line 2 calls tf.nn.dropout"),
-        ("second.py", "TensorFlow 2: line 2 has tf.random.set_seed"),
-        ("said.py", "TensorFlow 2: line 1 says tf2"),
-        ("plain.py", "TensorFlow 2: nothing in it is another one in TensorFlow 1"),
-        ("lender.py", "TensorFlow 1: {main}, which uses its tf, is of TensorFlow 1"),
-    ],
-)
-def test_explain_says_why_a_file_is_of_its_generation(tmp_path, capsys, file, words):
-    dropout = "import tensorflow as tf\nx = tf.nn.dropout(y, 0.9)\n"
-    files = {
-        "main.py": "import lib, lender\nfrom lender import tf\ntf.Session()\n",
-        "lender.py": "import tensorflow as tf\n",
-        "lib.py": dropout,
-        "alone.py": dropout,
-        "second.py": "import tensorflow as tf\ntf.random.set_seed(1)\n",
-        "said.py": "# tpudist: tf2\n" + dropout,
-        "plain.py": "import tensorflow as tf\nx = tf.nn.relu(y)\n",
-    }
-    harness.put(tmp_path, files)
-    assert migrate(tmp_path, "--explain", str(tmp_path / file)) == 0
-    out = capsys.readouterr().out
-    assert words.format(main=tmp_path / "main.py") in out and out.count("\n") == 1
-    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == files
-
-
-def test_explain_of_a_file_that_is_not_there(tree, capsys):
-    assert migrate(tree, "--explain", "nope.py") == 2
-    assert "--explain nope.py" in capsys.readouterr().err
-
-
 def test_list_rules(capsys):
     assert cli.main(["migrate", "--list-rules"]) == 0
     out = capsys.readouterr().out

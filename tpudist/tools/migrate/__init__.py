@@ -7,7 +7,6 @@ TensorFlow is imported. To change: a rule of :mod:`tpudist.tools.migrate.rules`,
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import Sequence
 
@@ -40,8 +39,6 @@ def run(options: argparse.Namespace) -> int:
     if options.list_rules is not None:
         print(rules.explained(options.list_rules) if options.list_rules else rules.listed())
         return 0
-    if options.explain is not None:
-        return _explain(options)
     _check_rules(options, [key.name for key in rules.load()])
     return _run(options)
 
@@ -49,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> None:
     if not options.paths:
         raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
-    if options.to is None and options.level == "full" and options.explain is None:
+    if options.to is None and options.level == "full":
         raise MigrateError(
             "no --to",
             "which names to write depends on it",
@@ -63,23 +60,6 @@ def _check_rules(options: argparse.Namespace, known: Sequence[str]) -> None:
             raise MigrateError(
                 "rule %r" % name, "there is no such rule", "one of " + ", ".join(known)
             )
-
-
-def _explain(options: argparse.Namespace) -> int:
-    from tpudist.tools.migrate.program import Program
-    from tpudist.tools.migrate.resolution.codebase import CodeBase
-
-    codebase = CodeBase(options.paths, options.exclude)
-    asked = os.path.abspath(options.explain)
-    path = next((each for each in codebase.bytes if os.path.abspath(each) == asked), None)
-    if path is None:
-        raise MigrateError(
-            "--explain %s" % options.explain,
-            "it is none of the files below " + ", ".join(options.paths),
-            "a file that PATH has",
-        )
-    print("%s: %s" % (path, Program(codebase, options.origin).explain(path)))
-    return 0
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """Decides whether a file was written for TensorFlow 1 or 2.
 
-What one file tells by its names, by the arguments of its calls, or by ``# tpudist: tf1``; and what
-the files that it is used with tell for a file that does not.
+By its names, by the arguments of its calls, or by ``# tpudist: tf1``; without any of these by the
+files that it is used with.
 """
 
 from __future__ import annotations
@@ -16,45 +16,43 @@ from tpudist.surfaces.eras.evidence import Evidence
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 
 FIRST, SECOND = "TensorFlow 1", "TensorFlow 2"
-#: Names that tell an era, or say their generation themselves.
+#: Names that belong to an era, or say their generation themselves.
 _OF_OTHERS = ("distribute.", "tpu.", "compat.")
 #: What a user says of a file.
 _MARK = re.compile(r"#\s*tpudist:\s*tf([12])\b")
 
 
-class Tells(NamedTuple):
-    """Hints on the TensorFlow generation of a file, each a sentence; "" for none."""
+class Hints(NamedTuple):
+    """Hints on the TensorFlow generation of a file."""
 
-    first: str = ""  # what only TensorFlow 1 has or takes, without asking if it is there
-    second: str = ""  # the same, of TensorFlow 2
-    differs: str = ""  # a call that means something else in the other generation
+    first: bool = False  # it has what only TensorFlow 1 has or takes, without asking for it
+    second: bool = False  # the same, of TensorFlow 2
+    differs: bool = False  # it has a call that means something else in the other generation
 
 
 def of_file(
     text: str, nodes: walks.Nodes, bindings: local_names.Bindings, found: Sequence[Evidence]
-) -> Tells:
+) -> Hints:
     """The hints in a file, from its source, nodes, names and `Evidence`."""
     mark = _MARK.search(text)
     if mark is not None:
-        line = text.count("\n", 0, mark.start()) + 1
-        said = "line %d says tf%s" % (line, mark.group(1))
-        return Tells(first=said) if mark.group(1) == "1" else Tells(second=said)
-    says: dict[str, str] = {}
-    for each in found:
-        if not each.guarded:
-            says.setdefault(each.kind, "line %d has %s" % (each.line, each.name))
-    is_of_an_era = any(each.kind == evidence.STATED for each in found)
-    for of, dotted, line in () if is_of_an_era else _calls(nodes, bindings):
-        says.setdefault(of, "line %d calls tf.%s" % (line, dotted))
-    return Tells(
-        says.get(evidence.FIRST_GENERATION) or says.get(changed_names.FIRST, ""),
-        says.get(evidence.SECOND_GENERATION) or says.get(changed_names.SECOND, ""),
-        says.get(changed_names.BOTH, ""),
+        return Hints(first=mark.group(1) == "1", second=mark.group(1) == "2")
+    kinds = {each.kind for each in found if not each.guarded}
+    calls = set() if _is_of_an_era(found) else set(_calls(nodes, bindings))
+    return Hints(
+        evidence.FIRST_GENERATION in kinds or changed_names.FIRST in calls,
+        evidence.SECOND_GENERATION in kinds or changed_names.SECOND in calls,
+        changed_names.BOTH in calls,
     )
 
 
-def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[tuple[str, str, int]]:
-    """(its generation, the name below ``tf``, line) of each call of what both have."""
+def _is_of_an_era(found: Sequence[Evidence]) -> bool:
+    """Whether a file says its era itself."""
+    return any(each.kind == evidence.STATED for each in found)
+
+
+def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[str]:
+    """Yields the generation of each call of a name that both have, as `changed_names` has it."""
     for call in nodes.of(ast.Call) if bindings.dotted_names else ():
         dotted = bindings.dotted_names.get(call.func)
         if dotted and not dotted.startswith(_OF_OTHERS):
@@ -62,35 +60,23 @@ def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[tuple
             keywords = [each.arg for each in call.keywords if each.arg]
             is_complete = not stars and len(keywords) == len(call.keywords)
             positional = len(call.args) - len(stars)
-            of = changed_names.generation(dotted, positional, keywords, is_complete)
-            yield of, dotted, call.lineno
+            yield changed_names.generation(dotted, positional, keywords, is_complete)
 
 
-def of_program(
-    codebase: CodeBase, path: str, known: Mapping[str, str], origin: str
-) -> tuple[str, str]:
+def of_program(codebase: CodeBase, path: str, known: Mapping[str, str], origin: str) -> str:
     """The generation of a file without hints: that of the files it is used with.
 
     Args:
-      known: {path: `FIRST` or `SECOND`} of the files that tell.
+      known: {path: `FIRST` or `SECOND`} of the files that have hints.
       origin: ``--from``.
 
     Returns:
-      (`FIRST`, `SECOND` or "", why).
+      `FIRST`, `SECOND`, or "" where the nearest of these files have both or none.
     """
     if origin != "auto":
-        return (FIRST if origin.startswith("1") else SECOND), "--from %s" % origin
-    for near, how in (
-        (codebase.above([path]), "imports it"),
-        (codebase.below([path]), "is imported by it"),
-        (codebase.programs([path]), "is of a program that it is of"),
-    ):
-        telling = {known[each]: each for each in sorted(near, reverse=True) if each in known}
-        if len(telling) == 2:
-            return "", "%s is of %s, %s of %s, and both are used with it" % (
-                *(telling[FIRST], FIRST),
-                *(telling[SECOND], SECOND),
-            )
-        for of, other in telling.items():
-            return of, "%s, which %s, is of %s" % (other, how, of)
-    return "", "no file that it is used with tells one"
+        return FIRST if origin.startswith("1") else SECOND
+    for related in (codebase.above, codebase.below, codebase.programs):
+        found = {known[each] for each in related([path]) if each in known}
+        if found:
+            return found.pop() if len(found) == 1 else ""
+    return ""

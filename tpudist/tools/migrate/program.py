@@ -13,7 +13,7 @@ from typing import Iterable, Mapping, NamedTuple
 from tpudist.surfaces.eras import decisions, evidence, local_names
 from tpudist.surfaces.eras.evidence import Evidence
 from tpudist.tools.migrate import borrowed_names, estimators, generation, outcomes, rules
-from tpudist.tools.migrate.generation import Tells
+from tpudist.tools.migrate.generation import Hints
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.module import Module
 
@@ -65,10 +65,10 @@ class Facts(NamedTuple):
     era: str = ""  # the era that its names tell, "" if none
     contrib: bool = False  # whether it is of the contrib era
     tensorflow_1: bool = False  # whether it names what only TensorFlow 1 has below ``tf``
-    tells: Tells = Tells()  # what of it tells its generation
+    hints: Hints = Hints()  # on its generation
     # the names by which it chooses between graphs and eager execution
     modes: frozenset[str] = frozenset()
-    lenders: frozenset[str] = frozenset()  # the files whose import of TensorFlow itself it uses
+    exporters: frozenset[str] = frozenset()  # the files whose import of TensorFlow itself it uses
     estimator: str = ""  # a name of a TPUEstimator that it has, "" if none
     later: bool = False  # whether it has a name of strategies that the contrib era has not
 
@@ -117,7 +117,7 @@ class Program:
         self.eras = {path: each.era for path, each in facts.items() if each.era}
         self.handed: dict[str, set[str]] = {}
         for path, era in self.eras.items():
-            for other in facts[path].lenders:
+            for other in facts[path].exporters:
                 self.handed.setdefault(other, set()).add(era)
         self._contrib = {path for path, each in facts.items() if each.contrib}
         beside = codebase.below(self._contrib)
@@ -129,7 +129,7 @@ class Program:
         self.divided = self._divided(codebase, origin) & beside
         self.divided_in_part = self.divided & codebase.programs(self._saying("run_v2"))
         naming_one = {path: each.estimator for path, each in facts.items() if each.estimator}
-        second = {path for path, each in facts.items() if each.tells.second}
+        second = {path for path, each in facts.items() if each.hints.second}
         self.later = {path for path, each in facts.items() if each.later}
         self.estimators = estimators.files(codebase, naming_one, (second | self.later) - self._v1)
         self.starts = self._starts(codebase)
@@ -177,41 +177,23 @@ class Program:
         """
         facts = self._facts
         self._v1 = {path for path in beside if self._of(path).tensorflow_1}
-        self._v1 |= {path for path, each in facts.items() if each.tells.first}
-        second = {path for path, each in facts.items() if each.tells.second}
+        self._v1 |= {path for path, each in facts.items() if each.hints.first}
+        second = {path for path, each in facts.items() if each.hints.second}
         self.mixed = (self._v1 & second) - beside
         self._v1 -= self.mixed
         second |= {path for path, era in self.eras.items() if era != "contrib"}
         known = dict.fromkeys(sorted(second), generation.SECOND)
         known.update(dict.fromkeys(sorted(self._v1 | self._contrib), generation.FIRST))
         self.undecided: set[str] = set()
-        self._why: dict[str, str] = {}
         for path, each in facts.items():
-            if each.tells.differs and path not in known and path not in self.mixed:
-                found, why = generation.of_program(codebase, path, known, origin)
-                self._why[path] = "%s, which both have; %s" % (each.tells.differs, why)
+            if each.hints.differs and path not in known and path not in self.mixed:
+                found = generation.of_program(codebase, path, known, origin)
                 if found == generation.FIRST:
                     self._v1.add(path)
                 elif not found:
                     self.undecided.add(path)
         for path in sorted(self._v1):
-            for other in facts[path].lenders - second - self._v1:
-                self._v1.add(other)
-                self._why[other] = "%s, which uses its tf, is of %s" % (path, generation.FIRST)
-
-    def explain(self, path: str) -> str:
-        """Explains in a sentence or two which generation a file is taken for, and why."""
-        tells = self._of(path).tells
-        if path in self.mixed:
-            return "TensorFlow 1 and 2: %s, %s" % (tells.first, tells.second)
-        of = generation.FIRST if self.wants_v1(path) else generation.SECOND
-        if path in self._why:
-            of = "not decided" if path in self.undecided else of
-            return "%s: %s" % (of, self._why[path])
-        own = tells.first if of == generation.FIRST else tells.second
-        if not own and path in self.eras:
-            own = "its names are of tpudist's era %s" % self.eras[path]
-        return "%s: %s" % (of, own or "nothing in it is another one in TensorFlow 1")
+            self._v1 |= facts[path].exporters - second
 
     def _starts(self, codebase: CodeBase) -> set[str]:
         """The files that programs with Sessions or a TPUEstimator start with."""
@@ -271,21 +253,20 @@ def _read(
 
     names = borrowed_names.borrowed(nodes, find, lent)
     used = borrowed_names.used(nodes, names)
-    lenders = frozenset(other for below, other in used.values() if below in _TENSORFLOW)
+    exporters = frozenset(other for below, other in used.values() if below in _TENSORFLOW)
     bindings = local_names.Bindings(nodes, {name: below for name, (below, _) in used.items()})
     found = evidence.uses(nodes, path, bindings).evidence
-    tells = generation.of_file(text, nodes, bindings, found)
-    told = decisions.decide([each for each in found if each.kind in _OF_SURFACES])
+    decision = decisions.decide([each for each in found if each.kind in _OF_SURFACES])
     says = frozenset(each for each, pattern in _SAYS.items() if pattern.search(text))
     return (
         Facts(
             says=says,
-            era=told.era if told.decisive else "",
+            era=decision.era if decision.decisive else "",
             contrib=_tells_contrib(found),
             tensorflow_1=_names_tensorflow_1(found),
-            tells=tells,
+            hints=generation.of_file(text, nodes, bindings, found),
             modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
-            lenders=lenders - {path},
+            exporters=exporters - {path},
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
         ),

@@ -48,11 +48,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         help="the oldest TensorFlow the code was written for; by default what its names show",
     )
     verb.add_argument(
-        "--explain",
-        metavar="PATH",
-        help="change nothing; say of which TensorFlow a file is taken to be, and why",
-    )
-    verb.add_argument(
         "--level",
         choices=("full", "import"),
         default="full",
