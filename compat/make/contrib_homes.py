@@ -23,7 +23,7 @@ _FUTURE = ("absolute_import", "division", "print_function")
 def rows():
     """{(module of contrib, what carries it on): names}, sorted."""
     found, seen = {}, set()
-    for module, known in surfaces.contrib_modules().items():
+    for module, known in surfaces.CONTRIB_NAMES.items():
         for home, value in _homes(module):
             if home.startswith("tensorflow.python.") and not known:
                 continue  # HOMES says it of all its names

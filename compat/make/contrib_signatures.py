@@ -2,7 +2,7 @@
 
     python -m compat.make.contrib_signatures
 
-A line per name of ``tf.contrib`` that has a successor (`tpudist.surfaces.contrib_names`): its
+A line per name of ``tf.contrib`` that has a successor (`tpudist.surfaces.leads`): its
 parameters, ``name`` or ``name=default``. What is no function or class has none.
 """
 
@@ -12,6 +12,7 @@ import os
 import warnings
 
 from tpudist import surfaces
+from tpudist.surfaces import leads
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PLACE = os.path.join(ROOT, "tests", "migrate", "cases", "signatures_1_15.txt")
@@ -54,10 +55,10 @@ def main():
     """Writes the file."""
     warnings.simplefilter("ignore")
     rows = []
-    for module, names in sorted(surfaces.contrib_modules().items()):
+    for module, names in sorted(surfaces.CONTRIB_NAMES.items()):
         for name in sorted(names):
             path = "%s.%s" % (module, name)
-            if path in surfaces.MOVED or surfaces.successor(path):
+            if path in surfaces.MOVED or leads.successor(path):
                 found = parameters(read(path))
                 if found is not None:
                     rows.append([path] + found)

@@ -8,13 +8,14 @@ import pytest
 from tests.helpers.generations import second_generation
 from tpudist import surfaces
 from tpudist.dropin import namespace
+from tpudist.surfaces import leads
 from tpudist.tools.migrate.resolution import tensorflow_names
 
 pytest.importorskip("tensorflow")
 
 NAMES = {
     module: sorted("%s.%s" % (module, name) for name in names)
-    for module, names in surfaces.contrib_modules().items()
+    for module, names in surfaces.CONTRIB_NAMES.items()
     if names
 }
 
@@ -54,7 +55,7 @@ ENDED = ("contrib.summary.create_db_writer",)
 def test_the_drop_in_gives_what_the_table_says(contrib, module):
     wrong = {}
     for name in NAMES[module]:
-        found, lead = answer(contrib, name), surfaces.lead(name)
+        found, lead = answer(contrib, name), leads.lead(name)
         expected = read(contrib, lead.target) if lead.target else None
         over = namespace.bases_of(found) if isinstance(found, namespace.Namespace) else [found]
         if expected not in over + [found] and name not in ENDED:

@@ -12,6 +12,7 @@ import tensorflow as tf
 from tests.dropin.harness import drop_in
 from tests.helpers.generations import first_generation, second_generation
 from tpudist import dropin, errors, surfaces
+from tpudist.surfaces import leads
 from tpudist.tfcompat import keras_packages, versions
 
 native = pytest.importorskip("tensorflow")
@@ -221,7 +222,7 @@ def test_no_advice_is_what_the_program_does_already(era, name):
     for key in below:
         if era == "contrib" and key in surfaces.DROPINS["contrib"]:
             continue
-        advice = surfaces.instead_in_a_dropin(era, key + ".member")
+        advice = leads.instead_in_a_dropin(era, key + ".member")
         assert "tpudist run, which runs it" not in advice, key
         assert "from tpudist." not in advice, key
 

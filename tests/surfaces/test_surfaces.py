@@ -7,6 +7,7 @@ import pytest
 
 from tpudist import surfaces
 from tpudist.dropin import load
+from tpudist.surfaces import leads
 
 #: The members of each era's page with their signatures, written down a second
 #: time: the promise that the table must keep.
@@ -321,7 +322,7 @@ def test_era_named(text, era):
     ],
 )
 def test_the_longest_prefix_of_what_is_gone(name, prefix):
-    assert surfaces.gone_prefix(name) == prefix
+    assert leads.gone_prefix(name) == prefix
 
 
 def test_rows_of_an_unknown_era():

@@ -1,6 +1,6 @@
 """Names below ``tf.contrib`` that the installed TensorFlow does not have.
 
-Where the table (:mod:`tpudist.surfaces.contrib_names`) leads them.
+Where the table (:mod:`tpudist.surfaces.leads`) leads them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from tpudist import surfaces
 from tpudist.dropin import exports, private_modules
+from tpudist.surfaces import leads
 
 
 def is_below(path: str) -> bool:
@@ -25,7 +26,7 @@ def find(path: str, top: Any) -> list[Any]:
       path: dotted name below ``tf``, in contrib.
       top: the era's ``tf``.
     """
-    public = surfaces.public_name(path)
+    public = leads.public_name(path)
     if is_module(path) and not is_name(public):
         public = path
     for spelled in dict.fromkeys((path, public)):
@@ -78,7 +79,7 @@ def has_homes_below(path: str) -> bool:
 
 def is_module(path: str) -> bool:
     """Whether 1.15's contrib had such a module."""
-    return path in surfaces.contrib_modules() or path in surfaces.HOMES
+    return path in surfaces.CONTRIB_NAMES or path in surfaces.HOMES
 
 
 def is_name(path: str) -> bool:
@@ -86,11 +87,11 @@ def is_name(path: str) -> bool:
 
     Of a module with a private path, any name may be; the list has none of them.
     """
-    modules = surfaces.contrib_modules()
+    modules = surfaces.CONTRIB_NAMES
     owner, _, name = path.rpartition(".")
     if name in modules.get(owner, ()):
         return True
-    public, _, _ = surfaces.public_name(path).rpartition(".")
+    public, _, _ = leads.public_name(path).rpartition(".")
     if name in modules.get(public, ()):
         return True
     return owner != public and owner in modules and not name.startswith("_")

@@ -10,6 +10,7 @@ from typing import Any, Sequence
 from tpudist import surfaces
 from tpudist.dropin import namespace, private_modules
 from tpudist.errors import EraNameError
+from tpudist.surfaces import leads
 
 
 def find_module(era: str, dotted: str) -> types.ModuleType | None:
@@ -28,7 +29,7 @@ def find_module(era: str, dotted: str) -> types.ModuleType | None:
     """
     if private_modules.is_private(dotted):
         private = namespace.private_module(era, dotted)
-        if private is None and surfaces.gone_prefix(dotted):
+        if private is None and leads.gone_prefix(dotted):
             raise namespace.missing(era, dotted)
         return private
     module: Any = namespace.top(era)

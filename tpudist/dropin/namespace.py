@@ -24,7 +24,7 @@ from typing import Any
 from tpudist import surfaces
 from tpudist.dropin import contrib_modules, exports, private_modules, replaced_names, stand_ins
 from tpudist.errors import ContribNameError, EraNameError
-from tpudist.surfaces import contrib_names
+from tpudist.surfaces import leads
 
 #: Dunder names of TensorFlow that users read; all others are Python's.
 _PASSED_ON = (
@@ -180,7 +180,7 @@ def contrib_module(era: str, dotted: str) -> types.ModuleType | None:
 
 def _find(space: Namespace, name: str) -> object:
     era, path = space._tpudist_era, _join(space._tpudist_path, name)
-    names = (_join(space._tpudist_root, path), path, surfaces.public_name(path))
+    names = (_join(space._tpudist_root, path), path, leads.public_name(path))
     for target in filter(None, map(surfaces.DROPINS[era].get, names)):
         return exports.load(target)
     if path in ("compat.v1", "compat.v2"):
@@ -240,8 +240,9 @@ def _is_gone(value: Any) -> bool:
     path = value._tpudist_path
     if value._tpudist_era != "contrib" or not contrib_modules.is_below(path):
         return False
-    leads = surfaces.leads_below(path) or contrib_modules.has_homes_below(path)
-    return not bases_of(value) and not leads
+    if leads.leads_below(path) or contrib_modules.has_homes_below(path):
+        return False
+    return not bases_of(value)
 
 
 def _private(space: Namespace, path: str, name: str) -> object:
@@ -285,7 +286,7 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
     close = _close_name(space, name)
     first = path.partition(".")[0]
     still_has_it = first in surfaces.LAST and bases_of(space)
-    if surfaces.gone_prefix(path) is None or (still_has_it and first != "contrib"):
+    if leads.gone_prefix(path) is None or (still_has_it and first != "contrib"):
         return AttributeError(
             "module %r has no attribute %r (nor has TensorFlow %s)%s"
             % (space.__name__, name, release, close and "; did you mean tf.%s?" % close)
@@ -307,20 +308,20 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
         % (path, release, space._tpudist_era),
         why,
         (close and "tf.%s, if that is meant; or " % close)
-        + surfaces.instead_in_a_dropin(space._tpudist_era, path),
+        + leads.instead_in_a_dropin(space._tpudist_era, path),
     )
 
 
 def _was_in_contrib(path: str) -> bool:
     """Whether contrib had a name or module, in 1.15's list or before it went to a package."""
     listed = contrib_modules.is_name(path) or contrib_modules.is_module(path)
-    return listed or contrib_names.lead(path).kind != contrib_names.NOWHERE
+    return listed or leads.lead(path).kind != leads.NOWHERE
 
 
 def _close_name(space: Namespace, name: str) -> str:
     """The name below ``tf`` that is spelled like an unknown one; "" if there is none."""
     path = space._tpudist_path
-    known = set(dir(space)) | surfaces.contrib_modules().get(path, frozenset())
+    known = set(dir(space)) | surfaces.CONTRIB_NAMES.get(path, frozenset())
     found = difflib.get_close_matches(name, known - {name}, 1, 0.85)
     return _join(path, found[0]) if found else ""
 

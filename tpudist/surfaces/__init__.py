@@ -10,58 +10,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tpudist.surfaces.contrib_names import (
-    Lead,
-    Successor,
-    contrib_modules,
-    lead,
-    leads_below,
-    public_name,
-    successor,
-)
-from tpudist.surfaces.gone import (
-    gone_module,
-    gone_names,
-    gone_prefix,
-    gone_text,
-    gone_today,
-    instead_in_a_dropin,
-    instead_of_module,
-    private_names,
-)
 from tpudist.surfaces.rows import Row
 from tpudist.surfaces.rows import of as _of_era
 from tpudist.surfaces.tables import table
 
-__all__ = [
-    "ERAS",
-    "Lead",
-    "ROWS",
-    "Row",
-    "Successor",
-    "contrib_modules",
-    "era_named",
-    "first_modules",
-    "gone_module",
-    "gone_names",
-    "gone_prefix",
-    "gone_text",
-    "gone_today",
-    "instead_in_a_dropin",
-    "instead_of_module",
-    "keras_names",
-    "lead",
-    "leads_below",
-    "members",
-    "private_names",
-    "public_name",
-    "rows_of",
-    "spelled",
-    "successor",
-]
-
 # Tables of ``names.txt``, which says what is in them; each is read when it is first asked for.
 ATTRIBUTES: dict[tuple[str, str], str]
+CONTRIB_NAMES: dict[str, frozenset[str]]
 DESCRIPTIONS: dict[str, str]
 DROPINS: dict[str, dict[str, str]]
 ENDED_PACKAGES: dict[str, dict[str, str]]

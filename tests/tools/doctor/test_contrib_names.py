@@ -8,6 +8,7 @@ from tests.tools.doctor.machines import machine
 from tests.tools.doctor.test_report import answer
 from tpudist import cli, surfaces
 from tpudist.errors import ArgumentError
+from tpudist.surfaces import leads
 from tpudist.tools.doctor import checks, contrib_names
 
 PROGRAM = """\
@@ -104,7 +105,7 @@ def test_the_doctor_the_codemod_and_the_drop_in_read_one_table(tmp_path):
     """tests/dropin and tests/tools/migrate/test_contrib_leads.py hold the other two to it."""
     names = [
         "%s.%s" % (module, name)
-        for module, names in sorted(surfaces.contrib_modules().items())
+        for module, names in sorted(surfaces.CONTRIB_NAMES.items())
         for name in sorted(names)
     ]
     path = tmp_path / "every.py"
@@ -112,8 +113,8 @@ def test_the_doctor_the_codemod_and_the_drop_in_read_one_table(tmp_path):
     uses = contrib_names.of_paths([str(path)])
     assert [use.name for use in uses] == names
     for use in uses:
-        assert (use.leads_to, use.package) == surfaces.lead(use.name)[1:]
-        written = surfaces.successor(use.name)
+        assert (use.leads_to, use.package) == leads.lead(use.name)[1:3]
+        written = leads.successor(use.name)
         assert written is None or written.target == use.leads_to
         assert bool(use.leads_to) != bool(use.instead) or use.kind == "module"
 

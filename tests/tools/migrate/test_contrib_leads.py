@@ -14,11 +14,10 @@ import pytest
 from compat.make import contrib_signatures
 from tests.tools.migrate import harness
 from tpudist import surfaces
+from tpudist.surfaces import leads
 
 NAMES = sorted(
-    "%s.%s" % (module, name)
-    for module, names in surfaces.contrib_modules().items()
-    for name in names
+    "%s.%s" % (module, name) for module, names in surfaces.CONTRIB_NAMES.items() for name in names
 )
 
 
@@ -34,7 +33,7 @@ def successor(name):
     moved = surfaces.MOVED.get(name)
     if moved:
         return "tensorflow.compat.v1." + moved, None
-    new = surfaces.successor(name)
+    new = leads.successor(name)
     return (new.target, new) if new else (None, None)
 
 
@@ -60,7 +59,7 @@ def test_what_is_written_for_every_name_of_contrib_is_what_the_table_says(tmp_pa
     expected = [_written(SUCCESSORS[name][0]) for name in sorted(SUCCESSORS)]
     assert after == expected + ["tf." + name for name in TOLD]
     for index, name in enumerate(TOLD, len(SUCCESSORS) + 2):
-        assert left[index].instead == surfaces.gone_text(name) or name.endswith(_RULES), name
+        assert left[index].instead == leads.gone_text(name) or name.endswith(_RULES), name
 
 
 def _written(full):

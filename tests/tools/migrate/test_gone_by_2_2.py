@@ -5,6 +5,7 @@ import pytest
 from compat.make import first_generation
 from tests.tools.migrate import harness
 from tpudist import surfaces
+from tpudist.surfaces import leads
 
 NAMES = sorted(surfaces.GONE_BY_2_2)
 
@@ -13,7 +14,7 @@ NAMES = sorted(surfaces.GONE_BY_2_2)
 def test_it_is_not_there(name):
     tf = pytest.importorskip("tensorflow", minversion="2.2")
     assert not first_generation.is_there(tf, name)
-    assert surfaces.gone_today(name)
+    assert leads.gone_today(name)
 
 
 @pytest.mark.parametrize("root", ["", ".compat.v1"])

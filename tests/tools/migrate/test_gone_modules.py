@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tests.tools.migrate import harness, test_written_imports
 from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.tools.migrate import relocation
 
 
@@ -29,8 +30,8 @@ def test_a_module_that_is_gone_is_not_there():
 
 def test_names_below_a_module_that_is_gone_are_told_by_it():
     names = {module + ".x": module for module in surfaces.GONE_MODULES}
-    assert {name: surfaces.gone_module(name) for name in names} == names
-    assert [name for name in names if not surfaces.instead_of_module(name)] == []
+    assert {name: leads.gone_module(name) for name in names} == names
+    assert [name for name in names if not leads.instead_of_module(name)] == []
 
 
 def test_own_code_of_1_15_is_there_or_told():
@@ -42,7 +43,7 @@ def test_own_code_of_1_15_is_there_or_told():
     silent = [
         each
         for each in own
-        if not there(each) and not surfaces.gone_module(each) and not surfaces.gone_prefix(each)
+        if not there(each) and not leads.gone_module(each) and not leads.gone_prefix(each)
     ]
     assert len(own) > 10 and not silent
 

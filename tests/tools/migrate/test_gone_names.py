@@ -7,6 +7,7 @@ import pytest
 from compat.make import first_generation
 from tests.tools.migrate import harness
 from tpudist import surfaces
+from tpudist.surfaces import leads
 
 with open(os.path.join(harness.CASES, "gone_names.lst"), encoding="utf-8") as _file:
     #: {name: where old releases had it}.
@@ -32,7 +33,7 @@ def renamed():
 
 def told_as(name):
     """The line of the tables that a name is told by."""
-    return surfaces.gone_today(name)
+    return leads.gone_today(name)
 
 
 @pytest.mark.parametrize("name", sorted(TODAY))

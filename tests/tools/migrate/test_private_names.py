@@ -7,9 +7,9 @@ import pytest
 
 from compat.make.first_generation import is_there
 from tests.tools.migrate import harness
-from tpudist import surfaces
+from tpudist.surfaces import leads
 
-NAMES = surfaces.private_names()
+NAMES = leads.private_names()
 MODULES = sorted({name.rpartition(".")[0] for name in NAMES})
 
 

@@ -2,7 +2,7 @@
 
 Each does what TensorFlow 1.15's did; the tests compare them with it. Migrated programs import
 them from here. To change: what such a name does. Which names there are is in the table
-(`tpudist.surfaces.contrib_names`).
+(`tpudist.surfaces.leads`).
 """
 
 from __future__ import annotations

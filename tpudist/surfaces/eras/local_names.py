@@ -88,7 +88,7 @@ class Bindings:
     def _stands_for(self, name: str, value: Any) -> None:
         """Notes that a name, or an attribute after a ".", is what a value is: a module."""
         module = self._dotted(value)
-        if module in surfaces.contrib_modules() or module in surfaces.first_modules():
+        if module in surfaces.CONTRIB_NAMES or module in surfaces.first_modules():
             self.tensorflow.setdefault(name, module)
 
     def _dotted_names(self, nodes: walks.Nodes) -> dict[Any, str]:

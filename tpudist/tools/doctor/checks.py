@@ -11,9 +11,10 @@ import collections
 import os
 from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-from tpudist import machine, surfaces
+from tpudist import machine
 from tpudist.cloud import runtimes
 from tpudist.errors import TPUNameError
+from tpudist.surfaces import leads
 from tpudist.tools.doctor import contrib_names, releases
 from tpudist.tools.doctor.environment import Environment
 from tpudist.virtual import system
@@ -235,7 +236,7 @@ def contrib_packages_missing(env: Environment) -> Found:
 
 def _installed_by(package: str) -> str:
     if package == "tensorflow_gan":
-        return surfaces.gone_text("contrib.gan")
+        return leads.gone_text("contrib.gan")
     return 'pip install "tpudist[legacy]", or pip install %s' % package
 
 

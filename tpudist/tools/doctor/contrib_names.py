@@ -1,6 +1,6 @@
 """The names of ``tf.contrib`` in a user's files, and where each leads here.
 
-The answers are the table's (`tpudist.surfaces.lead`), as of the drop-in namespace and the
+The answers are the table's (`tpudist.leads.lead`), as of the drop-in namespace and the
 codemod. Files are read, never run.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from typing import Iterator, NamedTuple, Sequence
 
-from tpudist import surfaces
 from tpudist.errors import ArgumentError
+from tpudist.surfaces import leads
 from tpudist.surfaces.eras import evidence, walks
 
 
@@ -20,7 +20,7 @@ class Use(NamedTuple):
     path: str
     line: int
     name: str  # dotted name below ``tf``
-    kind: str  # as of `tpudist.surfaces.Lead`; of a module whose names lead elsewhere "module"
+    kind: str  # as of `tpudist.leads.Lead`; of a module whose names lead elsewhere "module"
     leads_to: str  # full dotted name; "" if nobody has it
     package: str  # what has to be installed for it beside TensorFlow, as pip names it; ""
     instead: str  # what to type, of a name that nobody has
@@ -68,8 +68,8 @@ def _of_file(path: str) -> Iterator[Use]:
 
 def use(path: str, line: int, name: str) -> Use:
     """The use of a dotted name below ``tf`` at a place."""
-    lead = surfaces.lead(name)
+    lead = leads.lead(name)
     gone = lead.kind == "gone"
-    kind = "module" if gone and surfaces.leads_below(name) else lead.kind
-    instead = surfaces.gone_text(name) if kind == "gone" else ""
+    kind = "module" if gone and leads.leads_below(name) else lead.kind
+    instead = leads.gone_text(name) if kind == "gone" else ""
     return Use(path, line, name, kind, lead.target, lead.package, instead)

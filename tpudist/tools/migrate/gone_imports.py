@@ -6,6 +6,7 @@ import ast
 from typing import Any, Iterator
 
 from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.surfaces.eras import names as era_names
 from tpudist.tools.migrate import imports
 from tpudist.tools.migrate.relocation import Relocation
@@ -21,7 +22,7 @@ def covered(name: str, era: str) -> bool:
     """Whether the drop-in namespace of an era answers for a dotted name below ``tf``."""
     names = set(surfaces.DROPINS[era])
     if era == "contrib":
-        if surfaces.lead(name).kind != "gone":
+        if leads.lead(name).kind != "gone":
             return True
         names.update(surfaces.MOVED, surfaces.LEADS, surfaces.WRITTEN)
     return any(
@@ -45,7 +46,7 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
             continue
         if not bound or not imports.dropped(plan, node, full, bound):
             why = "tf.contrib ended with TensorFlow 1.15"
-            instead = surfaces.gone_text(below)
+            instead = leads.gone_text(below)
             plan.leave(node, "gone-contrib", "import of " + full, instead, why)
 
 
@@ -71,16 +72,16 @@ def _gone_today(plan: Plan, full: str) -> tuple[str, str]:
         ended = surfaces.ENDED_PACKAGES[package]
         return ended["why"], ended["instead"]
     below = tensorflow_names.below_tensorflow(full) or ""
-    name = surfaces.gone_today(below)
+    name = leads.gone_today(below)
     if below.partition(".")[0] == "contrib" or name in surfaces.KEPT_IN_V1 and is_v1(plan, full):
         return "", ""
     if name is not None:
-        return "not in every TensorFlow of today", surfaces.gone_names()[name]
-    if full.startswith("tensorflow.") and surfaces.gone_module(below):
-        return "not in every TensorFlow of today", surfaces.instead_of_module(below)
+        return "not in every TensorFlow of today", leads.gone_names()[name]
+    if full.startswith("tensorflow.") and leads.gone_module(below):
+        return "not in every TensorFlow of today", leads.instead_of_module(below)
     if era_names.is_below(below, (OWN_KERAS,)):
         why = "tf.keras knows nothing of it since TensorFlow 2.6"
-        return why, surfaces.instead_of_module(below)
+        return why, leads.instead_of_module(below)
     return "", ""
 
 

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, Iterator, Tuple
 
 from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.surfaces.eras import names as era_names
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
@@ -145,7 +146,7 @@ def _is_legacy(plan: Plan, table: Table, full: str, is_v1: bool = False) -> bool
     if plain.partition(".")[0] == "contrib":
         return CONTRIB in table
     key = ("tf", plain)
-    gone, rule = surfaces.gone_today(plain), table.later.get(key) or table.get(key)
+    gone, rule = leads.gone_today(plain), table.later.get(key) or table.get(key)
     if gone is not None and ("tf", gone) in table:
         return not (is_v1 and gone in surfaces.KEPT_IN_V1)
     if rule is not None and plain in {**surfaces.NAMES[STEPS[rule.step]], **surfaces.RENAMED_TODAY}:

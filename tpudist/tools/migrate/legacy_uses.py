@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, Tuple
 
 from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.surfaces.eras import names as era_names
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
@@ -83,7 +84,7 @@ class Table(Dict[Tuple[str, str], Rule]):
 
     def of_contrib(self, dotted: str) -> tuple[str, str]:
         """The key of all names of contrib that have a successor, or of those that have none."""
-        return CARRIED_ON if CARRIED_ON in self and surfaces.successor(dotted) else CONTRIB
+        return CARRIED_ON if CARRIED_ON in self and leads.successor(dotted) else CONTRIB
 
 
 @functools.lru_cache(maxsize=None)
@@ -92,7 +93,7 @@ def _contrib_words() -> frozenset[str]:
     tables = (surfaces.GONE, surfaces.HOMES, surfaces.LEADS, surfaces.MOVED, surfaces.WRITTEN)
     found = {key.rpartition(".")[2] for table in tables for key in table}
     found.update(key.rpartition(".")[2] for key in surfaces.DROPINS["contrib"])
-    for module, names in surfaces.contrib_modules().items():
+    for module, names in surfaces.CONTRIB_NAMES.items():
         found.update(names, module.partition(".python.")[0].split("."))
     return frozenset(found)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Mapping, NamedTuple, Sequence
 
 from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.surfaces.eras import names as era_names
 from tpudist.tools.migrate.resolution import tensorflow_names
 
@@ -76,10 +77,10 @@ class Relocation(NamedTuple):
         """The new import path of a name or module of contrib; the same if it has none."""
         if not self.successors or inner.partition(".")[0] != "contrib":
             return inner
-        public = self.successors.get(surfaces.public_name(inner))
+        public = self.successors.get(leads.public_name(inner))
         if public and inner.startswith("contrib.tpu.python."):
             return public
-        new = surfaces.successor(inner)
+        new = leads.successor(inner)
         if new is None or new.target.startswith(_NO_MODULES):
             return inner
         return new.target[len(_V1) :] if new.target.startswith(_V1) else new.target

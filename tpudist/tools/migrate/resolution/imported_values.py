@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Iterator
 
 from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.surfaces.eras.local_names import joined
 from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.resolution.fixed_point import OTHER, UNKNOWN, Values
@@ -97,7 +98,7 @@ def starred(module: Module, name: str) -> Values:
 def _may_be_starred(full: str) -> bool:
     if "." not in full:
         return full in tensorflow_names.FIRST_WORDS
-    return surfaces.gone_today(full) is not None or full in _STARRED
+    return leads.gone_today(full) is not None or full in _STARRED
 
 
 def _stars(module: Module) -> Iterator[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
-from tpudist import surfaces
+from tpudist.surfaces import leads
+from tpudist.surfaces.leads import Lead
 from tpudist.tools.migrate.resolution.module import Argument, first_name
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
@@ -16,7 +16,7 @@ _V1 = "tensorflow.compat.v1."
 @rule("contrib-homes", [("tf", "contrib.+")])
 def contrib_homes(use: Use) -> None:
     """Names of contrib that TensorFlow, another package or tpudist.legacy carries on."""
-    new = surfaces.successor(use.name)
+    new = leads.successor(use.name)
     if new is None:
         return
     if use.call is not None and new.parameters is not None:
@@ -34,32 +34,31 @@ def contrib_homes(use: Use) -> None:
         use.leave("%s names something else here" % new.target.partition(".")[0], new.target)
 
 
-def _renamed(use: Use, new: Any) -> list[tuple[Argument, str]] | None:
+def _renamed(use: Use, new: Lead) -> list[tuple[Argument, str]] | None:
     """[(argument, its new keyword)] of a call; None if it has an argument that is not kept."""
     named = [each for each in use.arguments if each.name]
     positional = len(use.arguments) - len(named)
-    if use.has_stars or positional > new.places:
+    kept = new.parameters or {}
+    if use.has_stars or positional > new.places or any(each.name not in kept for each in named):
         return None
-    if any(each.name not in new.parameters for each in named):
-        return None
-    pairs = [(each, new.parameters[each.name]) for each in named]
+    pairs = [(each, kept[each.name]) for each in named]
     return [(each, name) for each, name in pairs if each.name != name]
 
 
-def _is_carried(use: Use, new: Any) -> bool:
+def _is_carried(use: Use, new: Lead) -> bool:
     """Whether the name stays as it is written: what binds its first word leads there."""
     base = first_name(use.node)
     module = use.tensorflow_name(base) if isinstance(base, ast.Name) else None
     if not module or not module.startswith("contrib."):
         return False
     rest = use.name[len(module) :]
-    return surfaces.lead(module).target + rest == new.target
+    return leads.lead(module).target + rest == new.target
 
 
-def _spelled(new: Any) -> str:
+def _spelled(new: Lead) -> str:
     return "tf." + new.target[len(_V1) :] if new.target.startswith(_V1) else new.target
 
 
-def _instead(use: Use, new: Any) -> str:
-    kept = ", ".join(new.parameters.values())
-    return "%s(%s)" % (_spelled(new), kept) if kept else surfaces.gone_text(use.name)
+def _instead(use: Use, new: Lead) -> str:
+    kept = ", ".join((new.parameters or {}).values())
+    return "%s(%s)" % (_spelled(new), kept) if kept else leads.gone_text(use.name)

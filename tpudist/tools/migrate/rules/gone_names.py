@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.tools.migrate.resolution.module import first_name
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
@@ -16,15 +17,15 @@ KEY = ("tf", "keras.backend.get_session")
 @rule("gone-contrib", [("tf", "contrib.*")])
 def gone_contrib(use: Use) -> None:
     """Everything else below ``tf.contrib``, which ended with TensorFlow 1.15."""
-    use.leave("tf.contrib ended with TensorFlow 1.15", surfaces.gone_text(use.name))
+    use.leave("tf.contrib ended with TensorFlow 1.15", leads.gone_text(use.name))
 
 
-@rule("gone-names", [("tf", name) for name in surfaces.gone_names()])
+@rule("gone-names", [("tf", name) for name in leads.gone_names()])
 def gone_names(use: Use) -> None:
     """Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
     is_kept = use.name in surfaces.KEPT_IN_V1 and is_v1(use)
     if not _is_inner(use) and not is_kept:
-        use.leave("not in every TensorFlow of today", surfaces.gone_names()[use.name])
+        use.leave("not in every TensorFlow of today", leads.gone_names()[use.name])
 
 
 @rule("gone-by-2-2", [("tf", name) for name in surfaces.GONE_BY_2_2])
@@ -50,7 +51,7 @@ def _is_inner(use: Use) -> bool:
     name, node = use.name, use.module.parent(use.node)
     while type(node) is ast.Attribute:
         name += "." + node.attr
-        if surfaces.gone_today(name) != use.name:
+        if leads.gone_today(name) != use.name:
             return True
         node = use.module.parent(node)
     return False

@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING, Mapping
 
 from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.tools.migrate import rules
 from tpudist.tools.migrate.use import Use
 
@@ -102,7 +103,7 @@ def _respell(use: Use, new: str) -> None:
         use.leave("an import of * brings it", "tf." + new)
         return
     use.respell(new)
-    gone = surfaces.gone_prefix(new)
+    gone = leads.gone_prefix(new)
     if gone and use.plan.target == "latest":
         why = "its successor tf.%s is not in every TensorFlow of today" % new
         use.leave(why, surfaces.GONE[gone])
