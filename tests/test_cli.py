@@ -122,7 +122,7 @@ def test_usage_errors_exit_2(runner, capsys, argv, words):
     [
         (["--help"], "doctor"),
         (["run", "--help"], "--era"),
-        (["doctor", "--help"], "--runtime"),
+        (["doctor", "--help"], "--configure"),
         (["matrix", "--help"], "--releases"),
         (["pins", "--help"], "report"),
         (["pins", "report", "--help"], "--html"),
@@ -175,15 +175,14 @@ def test_help_prints_the_guides(capsys):
 def test_doctor_passes_its_options(monkeypatch):
     from tpudist.tools import doctor
 
-    def run(as_json, runtime, look, paths):
-        return as_json, runtime, look, paths
+    def run(as_json, look, paths):
+        return as_json, look, paths
 
     monkeypatch.setattr(doctor, "run", run)
-    assert cli.main(["doctor"]) == (False, None, [], [])
-    assert cli.main(["doctor", "--json", "--runtime", "2.8.0"]) == (True, "2.8.0", [], [])
-    assert cli.main(["doctor", "a.py", "b"]) == (False, None, [], ["a.py", "b"])
+    assert cli.main(["doctor"]) == (False, [], [])
+    assert cli.main(["doctor", "--json", "a.py", "b"]) == (True, [], ["a.py", "b"])
     argv = ["doctor", "--tpu", "mine", "--zone", "us-central1-b", "--configure"]
-    assert cli.main(argv)[2] == ["mine", "--zone=us-central1-b", "--configure"]
+    assert cli.main(argv)[1] == ["mine", "--zone=us-central1-b", "--configure"]
 
 
 @pytest.mark.parametrize(

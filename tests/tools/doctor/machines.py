@@ -225,7 +225,7 @@ CASES = {
         machine("2.8.4", variables={"TPU_NAME": "mine"}),
         "note",
         "runtime_does_not_match",
-        "tpudist doctor --runtime VERSION",
+        "tpudist doctor --tpu mine",
     ),
 }
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 def run(
     as_json: bool = False,
-    runtime: str | None = None,
     environment: Environment | None = None,
     out: TextIO | None = None,
     look: Sequence[str] = (),
@@ -29,8 +28,6 @@ def run(
 
     Args:
       as_json: prints one JSON object (keys only ever get added) instead of text.
-      runtime: the TPU runtime's version as its console names it, e.g.
-        ``"2.8.0"`` or ``"tpu-vm-tf-2.15.0-pjrt"``.
       environment: an ``Environment`` to judge instead of this machine.
       out: the text stream to write to; standard output if None.
       look: which TPU to ask for its state: arguments of :mod:`look`, its name first.
@@ -44,7 +41,7 @@ def run(
     from tpudist.tools.doctor.checks import PROBLEM
 
     with console.working("looking at TensorFlow"):
-        environment = environment or environments.detect(runtime, look, paths)
+        environment = environment or environments.detect(look, paths)
     findings = checks.diagnose(environment)
     write = report.as_json if as_json else report.as_text
     (out or sys.stdout).write(write(environment, findings))

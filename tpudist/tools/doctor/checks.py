@@ -312,8 +312,7 @@ def runtime_does_not_match(env: Environment) -> Found:
             NOTE,
             "TPU %r, whose runtime version cannot be known offline" % name,
             "only a runtime of TensorFlow %s answers this client" % target,
-            "tpudist doctor --tpu %s, which asks it; %s; or tell me: tpudist doctor "
-            "--runtime VERSION" % (name, instead),
+            "tpudist doctor --tpu %s, which asks it; %s" % (name, instead),
         )
 
 

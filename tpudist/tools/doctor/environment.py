@@ -45,7 +45,7 @@ class Environment(NamedTuple):
     variables: dict[str, str]  # {name: value} of the set ones among ``VARIABLES``
     probe: dict[str, Any]  # what :mod:`probe` saw
     chips: list[str]  # the TPU device files, e.g. ``["/dev/accel0"]``
-    runtime: str | None  # the TPU runtime's version, as the user gave it or the TPU says; or None
+    runtime: str | None  # the TPU runtime's version, as the TPU says; or None
     looked: dict[str, Any] | None = None  # what :mod:`look` saw; None if no TPU was asked for
     # names of ``tf.contrib`` in the files asked about; None if none were
     contrib: list[contrib_names.Use] | None = None
@@ -135,13 +135,10 @@ class Environment(NamedTuple):
         return [] if own else list(self.contrib or ())
 
 
-def detect(
-    runtime: str | None = None, look: Sequence[str] = (), paths: Sequence[str] = ()
-) -> Environment:
+def detect(look: Sequence[str] = (), paths: Sequence[str] = ()) -> Environment:
     """The :class:`Environment` of this machine; asks no network but for a TPU by its name.
 
     Args:
-      runtime: the TPU runtime's version, if the user knows it.
       look: arguments of :mod:`look`; empty looks at none.
       paths: files and folders to look names of contrib up in.
     """
@@ -156,7 +153,7 @@ def detect(
         variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
         probe=probe_tensorflow(),
         chips=installed.tpu_chips(),
-        runtime=runtime or (looked or {}).get("runtime"),
+        runtime=(looked or {}).get("runtime"),
         looked=looked,
         contrib=contrib_names.of_paths(paths) if paths else None,
     )

@@ -48,11 +48,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     verb.add_argument("--zone", help="where it is; by default the zone of this machine")
     verb.add_argument("--project", help="whose it is; by default the project of this machine")
     verb.add_argument(
-        "--runtime",
-        metavar="VERSION",
-        help="the TPU runtime's version, if you know it, to compare with",
-    )
-    verb.add_argument(
         "--constraints",
         metavar="RELEASE",
         help="print the pins without which a TensorFlow release, such as 1.15, does not work, "
@@ -65,8 +60,8 @@ def run(options: argparse.Namespace) -> int:
     """``tpudist doctor``: reports what is installed and what to type.
 
     Args:
-      options: parsed ``paths``, ``json`` and ``configure`` (bool), and ``runtime``, ``tpu``,
-        ``zone``, ``project`` and ``constraints`` (each a text or None).
+      options: parsed ``paths``, ``json`` and ``configure`` (bool), and ``tpu``, ``zone``,
+        ``project`` and ``constraints`` (each a text or None).
 
     Returns:
       0 if nothing is wrong, 1 if there are problems.
@@ -91,4 +86,4 @@ def run(options: argparse.Namespace) -> int:
     for name in ("zone", "project"):
         look += ["--%s=%s" % (name, getattr(options, name))] * bool(getattr(options, name))
     look += ["--configure"] * options.configure
-    return doctors.run(options.json, options.runtime, look=look, paths=options.paths)
+    return doctors.run(options.json, look=look, paths=options.paths)
