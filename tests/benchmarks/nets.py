@@ -239,6 +239,95 @@ class WhileSmall(While):
         return cross_entropy(y, self._layers[1](x))
 
 
+class _Cell:
+    """An LSTM cell as ``tf.nn.dynamic_rnn`` takes one, of any Keras or none."""
+
+    def __init__(self, width):
+        self.output_size, self.state_size = width, (width, width)
+        self._width = width
+        self._layer = layers.Dense(4 * width)
+
+    @property
+    def trainable_variables(self):
+        """Its weights."""
+        return self._layer.trainable_variables
+
+    def zero_state(self, batch_size, dtype):
+        """Zeros, twice."""
+        return (tf.zeros([batch_size, self._width], dtype),) * 2
+
+    def __call__(self, inputs, state, scope=None):
+        """What it returns, and its state, after one time."""
+        i, j, f, o = tf.split(self._layer(tf.concat([inputs, state[1]], 1)), 4, 1)
+        kept = tf.sigmoid(f + 1.0) * state[0] + tf.sigmoid(i) * tf.tanh(j)
+        output = tf.sigmoid(o) * tf.tanh(kept)
+        return output, (kept, output)
+
+
+class DynamicRnn(Net):
+    """A language model as of TensorFlow 1: ``dynamic_rnn`` over sentences of unequal lengths."""
+
+    words, cells = 1000, 1
+
+    def build(self, options):
+        """Makes the layers."""
+        width = int(256 * self._scale)
+        self._cells = [_Cell(width) for _ in range(self.cells)]
+        self._layers = [layers.Embedding(self.words, width), layers.Dense(self.words)]
+
+    def losses(self, x, y):
+        """float32 ``[n]`` for ids ``[n, length]``, of which zeros are no words."""
+        outputs = self._outputs(self._layers[0](x), tf.math.count_nonzero(x, 1, dtype=tf.int32))
+        return tf.reduce_mean(cross_entropy(y, self._layers[1](outputs)), 1)
+
+    def _outputs(self, x, lengths):
+        return tf.compat.v1.nn.dynamic_rnn(self._cells[0], x, lengths, dtype=tf.float32)[0]
+
+    @classmethod
+    def batch(cls, size, options):
+        """Ids, and the next ones."""
+        length = int(32 * options.get("scale", 1))
+        tokens = 1 + _tokens(size, length, cls.words - 1)
+        kept = np.random.RandomState(1).randint(length // 2, length - 1, size=(size, 1))
+        tokens *= np.arange(length + 1) < kept
+        return tokens[:, :-1], tokens[:, 1:]
+
+
+class BidirectionalRnn(DynamicRnn):
+    """The same in both directions."""
+
+    cells = 2
+
+    def _outputs(self, x, lengths):
+        outputs, _ = tf.compat.v1.nn.bidirectional_dynamic_rnn(
+            *self._cells, x, lengths, dtype=tf.float32
+        )
+        return tf.concat(outputs, -1)
+
+
+class Decoder(DynamicRnn):
+    """A decoder in training: a loop until every sentence of the batch has ended."""
+
+    def _outputs(self, x, lengths):
+        (cell,), length = self._cells, x.shape[1]
+        words = tf.TensorArray(tf.float32, length).unstack(tf.transpose(x, [1, 0, 2]))
+
+        def step(time, finished, state, outputs):
+            output, new_state = cell(words.read(time), state)
+            state = [tf.where(finished[:, None], old, new) for old, new in zip(state, new_state)]
+            outputs = outputs.write(time, tf.where(finished[:, None], 0.0, output))
+            return time + 1, finished | (time + 1 >= lengths), tuple(state), outputs
+
+        outputs = tf.TensorArray(tf.float32, length, element_shape=x.shape[::2])
+        state = cell.zero_state(tf.shape(x)[0], tf.float32)
+        outputs = tf.while_loop(
+            lambda time, finished, *_: ~tf.reduce_all(finished),
+            step,
+            (tf.constant(0), lengths <= 0, state, outputs),
+        )[3]
+        return tf.transpose(outputs.stack(), [1, 0, 2])
+
+
 class Mask(Net):
     """A loss over the examples that a ``tf.boolean_mask`` leaves."""
 
@@ -263,5 +352,8 @@ NETS = {
     "lstm": Lstm,
     "while_loop": While,
     "while_small": WhileSmall,
+    "dynamic_rnn": DynamicRnn,
+    "bidirectional_rnn": BidirectionalRnn,
+    "decoder": Decoder,
     "boolean_mask": Mask,
 }

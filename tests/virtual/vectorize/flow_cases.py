@@ -126,6 +126,15 @@ GUARDED = {
     "repeated": lambda x, i: tf.tile(x[0], tf.reshape(4 - 2 * late(i), [1]))[0] * x[1],
     "one after the other": lambda x, i: tf.concat([x, x], late(i))[0, 0] * x[1],
     "gather": lambda x, i: tf.gather(x, i),
+    "segments": lambda x, i: tf.math.unsorted_segment_sum(x, [0, 1, 2, i], 4)[3],
+    "classes": lambda x, i: tf.nn.sparse_softmax_cross_entropy_with_logits([i], [x[0, :4]]) + x[1],
+    "division": lambda x, i: x[1] * tf.cast(12 // (4 - i), tf.float32),
+    "modulus": lambda x, i: x[1] * tf.cast(11 % (4 - i), tf.float32),
+    "power": lambda x, i: x[1] * tf.cast(tf.constant(2) ** (3 - i), tf.float32),
+    "inverse": lambda x, i: x[1] / tf.linalg.inv(tf.eye(2) * tf.cast(4 - i, tf.float32))[0, 0],
+    "endless": lambda x, i: tf.while_loop(
+        lambda k, y: k < 4, lambda k, y: (k + 4 - i, y + x[1]), (tf.constant(0), x[0])
+    )[1],
 }
 
 
@@ -220,3 +229,73 @@ def until_large_or_done(fn, x, w, v):
         ),
         (tf.constant(0), x, tf.reduce_max(x), tf.constant(0.0)),
     )
+
+
+def _rounds(body, *start):
+    """What a loop of 0 to 5 rounds, another number on each replica, makes of `start`."""
+
+    def of_replica(x, w):
+        rounds = tf.cast(x[0, 0] * 6.0, tf.int32)
+        values = [tf.constant(0), *[value(x) for value in start]]
+        return tf.while_loop(lambda i, *_: i < rounds, body(x, w), values)
+
+    return of_replica
+
+
+def _array(size=6):
+    return tf.TensorArray(tf.float32, size, element_shape=[6])
+
+
+#: {name: a function of `x` and weights with a loop that replicas leave at different times}
+LEFT = {
+    "writes": lambda x, w: _rounds(
+        lambda x, w: (
+            lambda i, a: (
+                i + 1,
+                a.write(2 * (i % 3), tf.linalg.matvec(w, x[0])).write(1, x[1] * w[i]),
+            )
+        ),
+        lambda x: _array(),
+    )(x, w)[1].stack(),
+    "reads": lambda x, w: _rounds(
+        lambda x, w: (
+            lambda i, y, a: (i + 1, tf.sin(a.read(i % 4)) + a.read(3 - i % 4) * y * w[0], a)
+        ),
+        lambda x: x[0],
+        lambda x: _array(4).unstack(x * 2.0),
+    )(x, w)[1],
+    "alike on all": lambda x, w: (
+        _rounds(lambda x, w: lambda i, a: (i + 1, a.write(i, w[i])), lambda x: _array())(x, w)[
+            1
+        ].stack()
+        * x[0]
+    ),
+    "swapped": lambda x, w: _rounds(
+        lambda x, w: lambda i, a, b: (i + 1, b @ w, a), lambda x: tf.ones([4, 6]), lambda x: x
+    )(x, w)[2],
+    "weights change": lambda x, w: _rounds(
+        lambda x, w: lambda i, v, y: (i + 1, tf.tanh(v @ w), y + v[:4] * x),
+        lambda x: tf.ones([6, 6]),
+        lambda x: x,
+    )(x, w)[2],
+    "a table": lambda x, w: _rounds(
+        lambda x, w: (
+            lambda i, y: (
+                i + 1,
+                tf.tanh(y @ w) + tf.gather(w, [tf.cast(x[1, 1] * 6, tf.int32), i])[0],
+            )
+        ),
+        lambda x: x,
+    )(x, w)[1],
+    "signs": lambda x, w: _rounds(lambda x, w: lambda i, y: (i + 1, -y @ w - x), lambda x: x)(x, w)[
+        1
+    ],
+    "a loop in it": lambda x, w: _rounds(
+        lambda x, w: lambda i, y: (i + 1, loop(y, w)), lambda x: x
+    )(x, w)[1],
+    "another start": lambda x, w: tf.while_loop(
+        lambda i, y: i < 5,
+        lambda i, y: (i + 1, tf.tanh(y @ w)),
+        (tf.cast(x[0, 0] * 6.0, tf.int32), x),
+    )[1],
+}

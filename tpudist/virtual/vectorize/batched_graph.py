@@ -14,7 +14,14 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, effects
-from tpudist.virtual.vectorize import called_functions, flow, replica_sums, rules
+from tpudist.virtual.vectorize import (
+    called_functions,
+    flow,
+    loops,
+    masked_loops,
+    replica_sums,
+    rules,
+)
 from tpudist.virtual.vectorize.values import (
     batched_values,
     known_shapes,
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
 
 #: {class of batched values of lists and optionals: the ops with a rule for it}
 _ALLOWED_OPS = {
+    tensor_lists.PaddedList: rules.IDENTITIES,
     tensor_lists.StackedList: rules.LIST_OPS + rules.IDENTITIES,
     optionals.Optionals: rules.OPTIONAL_OPS + rules.IDENTITIES,
 }
@@ -61,6 +69,8 @@ class BatchedGraph:
     Attributes:
       count: number of replicas.
       place: the device of the ops.
+      active: in a loop that replicas leave at different times, which are in it, a bool tensor
+        ``[N]``; else None.
     """
 
     def __init__(self, program: Program, graph: PlacedGraph, sums_only: Any, record: Any) -> None:
@@ -69,6 +79,7 @@ class BatchedGraph:
         self._graph = graph
         self.count = program.num_replicas
         self.place = graph.place
+        self.active: Tensor | None = None
         self._sums_only = sums_only
         self._batched: IdentityMap[Tensor, BatchedValue] = IdentityMap()
         self._ops: dict[Operation, list[Operation]] = {}
@@ -83,7 +94,9 @@ class BatchedGraph:
     def nested(self, sums_only: Tensors, graph: PlacedGraph | None = None) -> BatchedGraph:
         """A `BatchedGraph` for a called function; its ops go to `graph`, by default this one's."""
         record = explanations.Record()
-        return BatchedGraph(self._program, graph or self._graph, sums_only, record)
+        inner = BatchedGraph(self._program, graph or self._graph, sums_only, record)
+        inner.active = None if graph else self.active
+        return inner
 
     def add_function(
         self, function: called_functions.Function, inputs: Iterable[BatchedValue]
@@ -175,10 +188,14 @@ class BatchedGraph:
 
     def _batched_outputs(self, op: Operation, inputs: Inputs) -> Outputs | None:
         output_sums = [output in self._sums_only for output in op.outputs]
+        if self.active is not None and op.type not in called_functions.CALLS:
+            inputs = masked_loops.harmless(self.active, op, inputs, any(output_sums))
+            if any(output_sums) and op.type in graphs.LOOPS + graphs.BRANCHES:
+                raise batched_values.NotBatchable("replicas leave the loop at different times")
         if op.type in called_functions.CALLS:
             return self._inlined(op, inputs, output_sums)
         if op.type in graphs.LOOPS:
-            return flow.loop(self, op, inputs, output_sums)
+            return loops.loop(self, op, inputs, output_sums)
         if op.type in graphs.BRANCHES:
             return flow.branches(self, op, inputs, output_sums)
         return self._by_rule(op, inputs)

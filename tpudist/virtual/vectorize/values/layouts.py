@@ -33,6 +33,9 @@ def from_replicas(
         return Uniform(len(tensors), tensors[0])
     if tensor.dtype in (tf.resource, tf.variant):
         return PerReplicaTensors(len(tensors), tensors)
+    for part in tensors:
+        if tensor.shape.is_fully_defined() and part.shape.is_compatible_with(tensor.shape):
+            part.set_shape(tensor.shape)  # the trace may have been given it
     if any(
         not part.shape.is_fully_defined() or part.shape.as_list() != tensors[0].shape.as_list()
         for part in tensors
@@ -77,6 +80,8 @@ def with_layout(batched: Any, layout: Any) -> BatchedValue:
         return ReplicaSum(batched.total())
     if isinstance(layout, PerReplicaTensors):
         return PerReplicaTensors(layout.count, batched.per_replica())
+    if isinstance(layout, tensor_lists.PaddedList):
+        raise NotBatchable("lists of different lengths")
     if isinstance(layout, tensor_lists.StackedList):
         return layout.with_tensors([tensor_lists.of_any_shape(batched.value)])
     if isinstance(batched, Uniform):

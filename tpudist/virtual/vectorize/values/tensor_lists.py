@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -51,6 +51,39 @@ class StackedList(BatchedValue):
             )
             for elements in tf.unstack(stacked, self.count, 1)
         ]
+
+
+class PaddedList(BatchedValue):
+    """A list to which replicas pushed unequal numbers of elements, in a loop that they left.
+
+    Where a replica had left, `whole` has an element of no meaning for it.
+
+    Args:
+      whole: the batched list, with the elements of the replica that has most.
+      lengths: how many elements each replica has, an int32 tensor ``[N]``.
+    """
+
+    num_tensors = 2
+
+    def __init__(self, whole: BatchedValue, lengths: Tensor) -> None:
+        self.whole = whole
+        self.lengths = lengths
+        self._tensors = [whole.value, lengths]
+
+    @property
+    def layout_key(self) -> Any:
+        """Equal for two values of this class with the same layout."""
+        return type(self.whole), self.whole.layout_key
+
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A padded list of the same layout, of its list and its lengths."""
+        return PaddedList(self.whole.with_tensors(tensors[:1]), tensors[1])
+
+    def per_replica(self) -> Any:
+        """One list per replica, without the padding."""
+        lists = self.whole.per_replica()
+        sizes = tf.unstack(self.lengths, len(lists))
+        return [tf.raw_ops.TensorListResize(input_handle=a, size=n) for a, n in zip(lists, sizes)]
 
 
 def of_any_shape(tensor: Tensor) -> Tensor:

@@ -1,0 +1,415 @@
+"""Batches loops that replicas leave at different times.
+
+The loop goes on while any replica is active. What a round would change for a replica that is not
+active stays as it is: numbers, and elements of lists, are selected by the mask of the active
+replicas, and to a sum over the replicas it adds zeros.
+
+Most loops begin with all replicas active. What is uniform, such as a counter, is then the same
+for all *active* replicas: the loop has it once, and beside it what each replica had when it left.
+The lists to which such a loop pushes values, for its gradient, have rounds in them of replicas
+that had left (`tensor_lists.PaddedList`). The gradient's loop takes them from the end: there each
+replica *becomes* active at its own last round (`Span`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions, made_ops, placed_graphs
+from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import dependencies
+from tpudist.virtual.vectorize import flow
+from tpudist.virtual.vectorize.rules import IDENTITIES
+from tpudist.virtual.vectorize.values import tensor_lists
+from tpudist.virtual.vectorize.values.batched_values import Batch, NotBatchable, ReplicaSum, Uniform
+from tpudist.virtual.vectorize.values.layouts import with_layout
+from tpudist.virtual.vectorize.values.tensor_lists import PaddedList, StackedList
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import Operation, Tensor
+    from tpudist.virtual.vectorize.called_functions import Function, Loop
+    from tpudist.virtual.vectorize.values.batched_values import BatchedValue
+
+
+_REASON = "replicas leave the loop at different times"
+
+#: Ops whose kernels fail for some numbers, as a replica that has left may have them.
+_MAY_FAIL = """CheckNumerics Cholesky MatrixInverse MatrixSolve MatrixTriangularSolve""".split()
+
+#: Ops that fail for whole numbers: a division by zero, a negative power.
+_MAY_FAIL_FOR_INTEGERS = "Div FloorDiv FloorMod Mod Pow RealDiv TruncateDiv TruncateMod".split()
+
+#: How the types of ops begin that take numbers of rows or of classes, and check them.
+_READ_PLACES = tuple(
+    "Gather InTopK ResourceGather ReverseSequence Scatter SparseSoftmax TensorScatter "
+    "UnsortedSegment".split()
+)
+
+_ADDITIONS = ("Add", "AddN", "AddV2")
+
+_PUSH, _POP, _SET = "TensorListPushBack", "TensorListPopBack", "TensorListSetItem"
+
+#: Ops that put their last input into a list.
+WRITES = (_PUSH, _SET)
+
+
+def harmless(
+    active: Tensor, op: Operation, inputs: Sequence[BatchedValue], summed: bool
+) -> Sequence[BatchedValue]:
+    """The inputs of `op`, of which replicas that are not active add nothing and break nothing.
+
+    Args:
+      active: which replicas are active, a bool tensor ``[N]``.
+      op: an op of a loop.
+      inputs: its batched inputs.
+      summed: whether only the sum of its output over the replicas is needed.
+
+    Raises:
+      NotBatchable: `op` may fail for what such a replica has.
+    """
+    divides = op.type in _MAY_FAIL_FOR_INTEGERS and op.inputs[1].dtype.is_integer
+    if op.type in _MAY_FAIL or divides and not isinstance(inputs[1], Uniform):
+        raise NotBatchable("it may fail for a replica that has left the loop")
+    reads_places = op.type.startswith(_READ_PLACES)
+    if any(isinstance(value, ReplicaSum) for value in inputs):
+        inputs = [
+            _summed(active, value) if isinstance(value, Uniform) else value for value in inputs
+        ]
+    return [
+        _zeroed(active, value)
+        if type(value) is Batch and (summed or reads_places and tensor.dtype.is_integer)
+        else value
+        for value, tensor in zip(inputs, op.inputs)
+    ]
+
+
+def _summed(active: Tensor, value: Any) -> ReplicaSum:
+    """The sum of a uniform value over the replicas that are active."""
+    return ReplicaSum(value.value * tf.math.count_nonzero(active, dtype=value.value.dtype))
+
+
+def _zeroed(active: Tensor, value: Any) -> Batch:
+    stacked = value.stacked()
+    zeroed = tf.compat.v1.where(active, stacked, tf.zeros_like(stacked))
+    return Batch(value.count, value.shape, stacked=zeroed)
+
+
+class Span(NamedTuple):
+    """The rounds in which each replica is active, in a loop that goes back over padded lists.
+
+    The counter of the loop counts these rounds from 0: before `begin` the lists have values of
+    replicas with more rounds.
+
+    Attributes:
+      inputs: the batched inputs of the loop, with lists and numbers as such a loop has them.
+      counter: which of its variables counts the rounds.
+      begin: the first round of each replica, an int32 tensor ``[N]``.
+      end: the one behind its last.
+    """
+
+    inputs: Sequence[BatchedValue]
+    counter: int
+    begin: Tensor
+    end: Tensor
+
+
+def span(graph: Any, op: Operation, called: Loop, inputs: Any) -> Span | None:
+    """The `Span` of a loop that takes values from padded lists; None if it has none.
+
+    Raises:
+      NotBatchable: the loop is not one that TensorFlow makes as a gradient.
+    """
+    lists = [i for i, value in enumerate(inputs) if isinstance(value, PaddedList)]
+    if not lists:
+        return None
+    counter, bound = _counter_and_bound(called, inputs)
+    lengths = inputs[lists[0]].lengths
+    if any(inputs[i].lengths is not lengths or _is_used(op.outputs[i]) for i in lists):
+        raise NotBatchable("lists of different lengths")
+    begin = tf.reduce_max(lengths) - lengths
+    return Span(
+        [_as_in_a_span(graph, i, value, called, counter) for i, value in enumerate(inputs)],
+        counter,
+        begin,
+        begin + tf.cast(inputs[bound].stacked(), tf.int32),
+    )
+
+
+def _is_used(tensor: Tensor) -> bool:
+    """Whether an op takes a tensor, other than to pass it on to none."""
+    return any(op.type not in IDENTITIES or _is_used(op.outputs[0]) for op in tensor.consumers())
+
+
+def _counter_and_bound(called: Loop, inputs: Any) -> tuple[int, int]:
+    """The variables ``i`` and ``n`` of a loop ``i = 0; while i < n: ...; i += 1``."""
+    (test,), body = called.condition.outputs, called.body
+    less = source_of(test).op
+    places = [_place(called.condition, tensor) for tensor in less.inputs]
+    known = [place for place in places if place is not None]
+    if less.type == "Less" and len(known) == 2:
+        counter, bound = known
+        is_kept = source_of(body.outputs[bound]) is body.inputs[bound]
+        if _counts(body, counter) and _number(inputs[counter]) == 0 and is_kept:
+            return counter, bound
+    raise NotBatchable(_REASON)
+
+
+def _counts(body: Function, i: int) -> bool:
+    """Whether a round does nothing with variable `i` but add 1 to it."""
+    users = [op for op in body.body if any(t is body.inputs[i] for t in op.inputs)]
+    added = source_of(body.outputs[i]).op
+    ones = [functions.static_value(tensor) for tensor in added.inputs]
+    return users == [added] and added.type in _ADDITIONS and 1 in ones
+
+
+def _number(value: Any) -> Any:
+    return value.constant() if isinstance(value, Uniform) else None
+
+
+def _place(function: Function, tensor: Tensor) -> int | None:
+    """Which input of `function` a tensor is."""
+    source = source_of(tensor)
+    return next((i for i, each in enumerate(function.inputs) if each is source), None)
+
+
+def source_of(tensor: Tensor) -> Tensor:
+    """The tensor that an Identity passes on as `tensor`; else `tensor` itself."""
+    tensor = dependencies.origin(tensor)
+    while tensor.op.type in IDENTITIES:
+        tensor = dependencies.origin(tensor.op.inputs[0])
+    return tensor
+
+
+def _as_in_a_span(graph: Any, i: int, value: Any, called: Loop, counter: int) -> BatchedValue:
+    """Input `i`: the list that a padded one has; what is alike at first is not in later rounds."""
+    if isinstance(value, PaddedList):
+        return value.whole
+    tensor, result = called.body.inputs[i], called.body.outputs[i]
+    is_kept = source_of(result) is tensor or tensor.dtype in (tf.variant, tf.resource)
+    if not isinstance(value, Uniform) or is_kept or i == counter:
+        return value
+    shape = _static(value.value.shape)
+    return Batch(graph.count, shape, stacked=value.stacked())
+
+
+def _static(shape: Any) -> list[int]:
+    if not shape.is_fully_defined():
+        raise NotBatchable("a shape is known only when it runs")
+    return shape.as_list()
+
+
+class MaskedLoop:
+    """A loop with a mask of the replicas that are active.
+
+    Args:
+      graph: the `BatchedGraph` that gets it.
+      op: the op of the trace.
+      called: its functions.
+      inputs: its batched inputs.
+      span: the `Span` of a loop that goes back over padded lists, or None.
+    """
+
+    def __init__(self, graph: Any, op: Operation, called: Loop, inputs: Any, span: Any) -> None:
+        self._graph, self._op, self._called, self._inputs = graph, op, called, inputs
+        self._span = span
+        pairs = zip(called.body.inputs, called.body.outputs)
+        self._changed = [source_of(result) is not tensor for tensor, result in pairs]
+        self._kept: list[int] = []
+        self._pushed = [source_of(result).op.type == _PUSH for result in called.body.outputs]
+
+    def begin(self) -> list[Tensor]:
+        """Adds what it has beside its variables: the mask, the numbers of rounds, its span."""
+        span = list(self._span[2:]) if self._span else []
+        active = self._active(self._graph, self._graph.active, self._inputs, span)
+        return [active, tf.zeros([self._graph.count], tf.int32), *span]
+
+    def outputs(self, body: Any, layouts: Any, begun: list[Tensor]) -> list[BatchedValue]:
+        """The batched outputs of the loop.
+
+        Args:
+          body: the `BatchedFunction` of a round, which has these inputs beside its variables.
+          layouts: for each variable a batched value with the layout that it has in the loop.
+          begun: the result of `begin`.
+
+        Raises:
+          NotBatchable: it cannot be batched.
+        """
+        if body.inner.record.per_replica:
+            raise NotBatchable(_REASON)
+        entering: list[Any] = [
+            with_layout(value, layout) for value, layout in zip(self._inputs, layouts)
+        ]
+        self._kept = [i for i, layout in enumerate(layouts) if self._is_kept_beside(i, layout)]
+        beside = begun + [entering[i].stacked() for i in self._kept]
+        start = flow.tensors_of(entering) + beside
+        made = {
+            "body": self._round(body, layouts, beside),
+            "cond": self._condition(start, len(start) - len(beside), entering),
+        }
+        call = made_ops.create_with_functions(self._op, [], start, body.tensors, ("T", "T"), made)
+        self._graph.record.add(body.inner.record)
+        return self._results(call, layouts, list(call.outputs)[-len(beside) :])
+
+    def _is_kept_beside(self, i: int, layout: Any) -> bool:
+        """Whether a variable is alike on the active replicas, and not on those that have left."""
+        is_number = self._called.body.inputs[i].dtype not in (tf.variant, tf.resource)
+        return self._changed[i] and is_number and isinstance(layout, Uniform)
+
+    def _active(self, graph: Any, before: Tensor | None, values: Any, span: Any) -> Tensor:
+        """Which replicas do another round, a bool tensor ``[N]``, after `values`."""
+        if span:
+            counter, (begin, end) = values[self._span.counter].value, span
+            return (counter >= begin) & (counter < end)
+        inner = graph.nested(IdentityMap())
+        inner.active = before
+        inner.add_function(self._called.condition, values)
+        goes_on: Any
+        (goes_on,) = inner.values_of(self._called.condition.outputs)
+        if inner.record.per_replica:
+            raise NotBatchable(_REASON)
+        return goes_on.stacked() if before is None else goes_on.stacked() & before
+
+    def _condition(self, start: Any, mask: int, entering: Any) -> Any:
+        """The function that says whether there is another round, of all that the loop carries."""
+        graph = placed_graphs.PlacedGraph("batched", self._graph.place)
+        with graph.building():
+            graph.inputs = [functions.placeholder_like(tensor) for tensor in start]
+            waiting = graph.inputs[mask]
+            if self._span:
+                counter = len(flow.tensors_of(entering[: self._span.counter]))
+                waiting = graph.inputs[counter] < graph.inputs[mask + 3]
+            graph.outputs = [tf.reduce_any(waiting)]
+        return flow.finished(graph)
+
+    def _round(self, body: Any, layouts: Any, beside: Any) -> Any:
+        """The function of a round, with what it does where replicas are not active."""
+        active, trips, *span = body.more
+        with body.graph.building():
+            kept = [functions.placeholder_like(tensor) for tensor in beside[len(body.more) :]]
+            body.graph.inputs = body.graph.inputs + kept
+            merged: list[Any] = [self._merged(body, i, layout) for i, layout in enumerate(layouts)]
+            own = [
+                tf.compat.v1.where(active, merged[i].stacked(), old)
+                for i, old in zip(self._kept, kept)
+            ]
+            goes_on = self._active(body.inner, active, merged, span)
+            more = [goes_on, trips + tf.cast(active, tf.int32), *span, *own]
+        body.outputs = merged
+        return body.finish(layouts, more)
+
+    def _merged(self, body: Any, i: int, layout: Any) -> BatchedValue:
+        """Variable `i` after a round: what it was, for a replica that is not active."""
+        before, after = body.inputs[i], body.outputs[i]
+        if not self._changed[i]:
+            return before
+        if self._called.body.inputs[i].dtype == tf.variant:
+            return self._merged_list(body, i, layout)
+        if isinstance(layout, Uniform):
+            return after
+        if isinstance(layout, ReplicaSum) and _is_added_to(self._called.body, i):
+            return with_layout(after, layout)
+        if type(layout) is not Batch:
+            raise NotBatchable(_REASON)
+        new: Any = with_layout(after, layout)
+        chosen = tf.compat.v1.where(body.more[0], new.stacked(), before.stacked())
+        return Batch(layout.count, layout.shape, stacked=chosen)
+
+    def _merged_list(self, body: Any, i: int, layout: Any) -> BatchedValue:
+        variable = self._called.body.inputs[i]
+        op = source_of(self._called.body.outputs[i]).op
+        if op.type in (_PUSH, _POP) and source_of(op.inputs[0]) is variable:
+            is_new = source_of(self._op.inputs[i]).op.type == "EmptyTensorList"
+            if self._span is not None and op.type == _PUSH or self._span is None and not is_new:
+                raise NotBatchable(_REASON)
+            return with_layout(body.outputs[i], layout)
+        if not isinstance(layout, StackedList):
+            raise NotBatchable(_REASON)
+        lists = _MaskedList(body, variable, body.inputs[i])
+        return layout.with_tensors([lists.changed(self._called.body.outputs[i])])
+
+    def _results(self, call: Operation, layouts: Any, beside: Any) -> list[BatchedValue]:
+        """The batched outputs, from those of the While op."""
+        values = list(flow.outputs_of(self._op, call, layouts))
+        for i, tensor in zip(self._kept, beside[len(beside) - len(self._kept) :]):
+            values[i] = Batch(self._graph.count, _static(tensor.shape[1:]), stacked=tensor)
+        for i, is_pushed in enumerate(self._pushed):
+            if is_pushed:
+                values[i] = PaddedList(values[i], beside[1])
+        return values
+
+
+def _is_added_to(body: Function, i: int) -> bool:
+    """Whether a round adds to variable `i`, and does nothing else with it."""
+    times: IdentityMap[Tensor, float] = IdentityMap()
+    times[body.inputs[i]] = 1.0
+    for op in body.body:
+        own = [times.get(tensor, 0.0) for tensor in dependencies.inputs_of(op)]
+        is_sum = op.type in _ADDITIONS + IDENTITIES
+        for tensor in op.outputs if any(own) else ():
+            times[tensor] = sum(own) if is_sum else float("nan")
+    return times.get(body.outputs[i], 0.0) == 1.0
+
+
+class _MaskedList:
+    """A list in a loop, of which a round changes no element of a replica that is not active.
+
+    Args:
+      body: the `BatchedFunction` of the round.
+      variable: the list before the round, in the trace.
+      before: the same, batched.
+    """
+
+    def __init__(self, body: Any, variable: Tensor, before: Any) -> None:
+        self._inner, self._active = body.inner, body.more[0]
+        self._variable, self._before = variable, before
+
+    def changed(self, tensor: Tensor) -> Tensor:
+        """The batched list for `tensor` of the trace, which a round made of the variable."""
+        source = source_of(tensor)
+        if source is self._variable:
+            return self._before.value
+        op, inputs = source.op, dependencies.inputs_of(source.op)
+        if op.type == _SET:
+            return self._with_element(op, self.changed(inputs[0]), self._before)
+        if op.type == "AddN":
+            parts = [
+                self.changed(part) if self._is_changed(part) else self._only(part)
+                for part in inputs
+            ]
+            if sum(map(self._is_changed, inputs)) == 1:
+                return functions.copy_op(op, parts).outputs[0]
+        raise NotBatchable(_REASON)
+
+    def _is_changed(self, tensor: Tensor) -> bool:
+        """Whether a list is made of the variable."""
+        source = source_of(tensor)
+        if source is self._variable:
+            return True
+        return source.op.type in (_SET, "AddN") and any(map(self._is_changed, source.op.inputs))
+
+    def _only(self, tensor: Tensor) -> Tensor:
+        """A new list with one element, zeros for a replica that is not active."""
+        op = source_of(tensor).op
+        if op.type != _SET:
+            raise NotBatchable(_REASON)
+        (empty,) = self._inner.values_of([source_of(op.inputs[0])])
+        return self._with_element(op, tensor_lists.of_any_shape(empty.value), None)
+
+    def _with_element(self, op: Operation, handle: Tensor, before: Any) -> Tensor:
+        index, element = self._inner.values_of(dependencies.inputs_of(op)[1:3])
+        resizes = op.node_def.attr["resize_if_index_out_of_bounds"].b
+        if resizes or not isinstance(index, Uniform):
+            raise NotBatchable(_REASON)
+        new = element.stacked()
+        old = tf.zeros_like(new)
+        if before is not None:
+            old = tf.raw_ops.TensorListGetItem(
+                input_handle=handle,
+                index=index.value,
+                element_shape=tf.constant([before.count] + before.shape),
+                element_dtype=before.dtype,
+            )
+        chosen = tf.compat.v1.where(self._active, new, old)
+        return functions.copy_op(op, [handle, index.value, chosen]).outputs[0]
