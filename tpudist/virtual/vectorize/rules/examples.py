@@ -113,6 +113,40 @@ def bias_gradient(node: Node) -> Sequence[BatchedValue] | None:
     return node.from_stacked(tf.reduce_sum(node.inputs[0].stacked(), axes))
 
 
+@rule("FusedBatchNormV3", "FusedBatchNormGradV3")
+def layer_normalization(node: Node) -> list[Any] | None:
+    """Normalizes channels of one image each by itself, as a LayerNormalization of Keras 2 does.
+
+    It makes every row a channel; those of all replicas are the channels of one image.
+    """
+    is_gradient = node.op.type == "FusedBatchNormGradV3"
+    images, shape = node.inputs[: 1 + is_gradient], node.input_shape(0)
+    if (
+        node.op.get_attr("data_format") != b"NCHW"
+        or not node.op.get_attr("is_training")
+        or shape is None
+        or shape[0] != 1
+        or len(shape) != 4
+        or not node.is_batch(is_gradient)
+        or "GPU" in node.op.device
+    ):
+        return None
+    num_channels = node.count * shape[1]
+    tensors = [constants.reshape(x.stacked(), [1, num_channels, *shape[2:]]) for x in images]
+    for i, value in list(enumerate(node.inputs))[len(images) :]:
+        is_of_channels = node.input_shape(i) == shape[1:2]  # others are empty
+        tensors.append(
+            constants.reshape(value.stacked(), [num_channels]) if is_of_channels else value.value
+        )
+    outputs = node.add_op(*tensors)
+    return [batched_values.Batch(node.count, shape, flat=outputs[0])] + [
+        batched_values.Batch(node.count, shape[1:2], rows=output)
+        if node.shape(i) == shape[1:2]
+        else batched_values.Uniform(node.count, output)
+        for i, output in list(enumerate(outputs))[1:]
+    ]
+
+
 @rule("ReverseSequence")
 def reverse_sequence(node: Node) -> Sequence[BatchedValue] | None:
     """Reverses the first elements of each example, as many as its length says."""
