@@ -83,7 +83,7 @@ class Namespace(types.ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if private_modules.is_import("%s.%s" % (self.__name__, name), value):
-            # A package may have another object under the module's name, or none to tell of.
+            # A package may have another object under the module's name, or none.
             path = self._tpudist_path
             if not private_modules.is_private(path) and not contrib_modules.is_below(path + "."):
                 super().__setattr__(name, value)

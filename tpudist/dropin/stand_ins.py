@@ -2,8 +2,8 @@
 
 Most scripts import far more than they run, so it can be imported, read and used as a
 default argument; it raises when it is called or subclassed. A program that asks whether
-there is such a name (``hasattr``, ``getattr`` with a default, ``try: import``) is told the
-truth.
+there is such a name (``hasattr``, ``getattr`` with a default, ``try: import``) gets the
+true answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class StandIn:
 
     Args:
       path: dotted name below ``tf``.
-      error: the error for an attempt to use it, given what was attempted.
+      error: the error for an attempt to use it, from what was attempted.
     """
 
     def __init__(self, path: str, error: Callable[[str], ContribNameError]) -> None:

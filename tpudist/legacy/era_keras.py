@@ -67,7 +67,7 @@ def lines(uses: Keras) -> list[str]:
     """What to say before a script runs, and again where Keras fails.
 
     Args:
-      uses: what its files tell of Keras.
+      uses: how its files use Keras.
 
     Returns:
       A list of lines.
@@ -100,7 +100,7 @@ def needs_a_graph(mode: Keras) -> tuple[bool, list[str]]:
     """Whether a program of contrib's era gets a graph, and what is said of it.
 
     Args:
-      mode: what its files tell of Keras.
+      mode: how its files use Keras.
 
     Returns:
       (whether it does, a list of lines).

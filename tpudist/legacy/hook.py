@@ -121,7 +121,9 @@ class Hook:
             why = "it carries %s on" % packages.CARRIED[first]
         elif where == packages.INSTALLED:
             names = packages.names_of(folder)
-            own = [each for each in names if each.kind in packages.TOLD and self._era in each.eras]
+            own = [
+                each for each in names if each.kind in packages.DECIDING and self._era in each.eras
+            ]
             is_old = any("v2_2" not in each.eras for each in own)
             if packages.is_of_another(names, self._era) or not (
                 is_old or (first not in packages.FOLLOWING and self._is_imported_by_era(first))

@@ -122,7 +122,7 @@ def _of_a_subclassed_model(error: BaseException) -> TpudistError | None:
 
 
 def _is_of_a_generator(error: BaseException) -> bool:
-    """Whether Keras failed since it was given what is no dataset and has no arrays."""
+    """Whether Keras failed since its data are neither arrays nor a dataset."""
     asserting = ("_distribution_standardize_user_data", "infer_steps_for_dataset")
     return isinstance(error, AssertionError) and any(
         "keras" in module and name in asserting for module, name in _functions(error)

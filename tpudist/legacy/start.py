@@ -22,7 +22,7 @@ class Script:
     Attributes:
       path: the same.
       folder: what comes first on ``sys.path``: the folder where it is, links followed.
-      own: the folder that its own files are below, or None to tell from the path.
+      own: the folder that its own files are below, or None to find it by the path.
       attributes: those of the module ``__main__``.
 
     Raises:

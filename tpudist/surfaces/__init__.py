@@ -139,6 +139,6 @@ def era_named(text: str) -> str | None:
 
 @functools.lru_cache(maxsize=None)
 def keras_names() -> frozenset[str]:
-    """Names below ``tf`` of which a program that has one is written with Keras."""
+    """The names below ``tf`` that only a program written with Keras uses."""
     every = {name for names in table("KERAS").values() for name in names}
     return frozenset(every - {"initializers", "losses", "metrics"})

@@ -1,7 +1,7 @@
 """Names that TensorFlow 1 and TensorFlow 2 both have, with other parameters or another meaning.
 
 `changed` says what a name takes in either, and `generation` which of the two a call is written
-for, as far as its arguments tell. The facts are in the table CHANGED_NAMES;
+for, as far as its arguments show. The facts are in the table CHANGED_NAMES;
 `compat/make/changed_names.py` reads them from TensorFlow 1.15 and the newest release and writes it.
 """
 
@@ -69,7 +69,7 @@ def generation(dotted: str, positional: int, keywords: Iterable[str], complete: 
 
     Returns:
       `FIRST` or `SECOND` if that TensorFlow alone takes the call. `BOTH` if the arguments do
-      not tell and the call does something else in TensorFlow 2, or if neither takes it. `SAME`
+      not show it and the call does something else in TensorFlow 2, or if neither takes it. `SAME`
       if it means the same in both, or if the name did not change.
     """
     name = changed(dotted)
@@ -134,22 +134,22 @@ def changed_names() -> dict[str, Changed]:
 
 def _row(first: str, second: str, marks: str, fact: str = "") -> Changed:
     both = first.split(), second.split()
-    told: dict[str, list[str]] = {}
+    marked: dict[str, list[str]] = {}
     for word in marks.split():
         kind, _, rest = word.partition(":")
-        told.setdefault(kind, []).append(rest)
-    renamed = (each.partition("=") for each in told.get("renamed", ()))
+        marked.setdefault(kind, []).append(rest)
+    renamed = (each.partition("=") for each in marked.get("renamed", ()))
     return Changed(
         first=_names(both[0]),
         second=_names(both[1]),
-        kept_in_v1="kept" in told,
+        kept_in_v1="kept" in marked,
         renamed={old: new for old, _, new in renamed},
         required=(_required(both[0]), _required(both[1])),
-        if_given=frozenset(told.get("given", ())),
-        if_left_out=frozenset(told.get("left-out", ())),
-        always="always" in told,
+        if_given=frozenset(marked.get("given", ())),
+        if_left_out=frozenset(marked.get("left-out", ())),
+        always="always" in marked,
         fact=fact,
-        last=told.get("last", [""])[0],
+        last=marked.get("last", [""])[0],
     )
 
 

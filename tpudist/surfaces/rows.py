@@ -19,7 +19,7 @@ class Row(NamedTuple):
       leads_to: ``module:attribute`` of what answers for it: of a member of the
         strategy class its operation of ``tpudist.adapter``.
       carried: whether it is another era's name that the releases of this one still
-        had, deprecated and on no page: it works, and does not tell the era.
+        had, deprecated and on no page: it works, and is no evidence of the era.
       since: first TensorFlow release that has the name natively, "" if none has
         (a spelling that only the documentation used).
       until: last one, "" while the newest release still has it.

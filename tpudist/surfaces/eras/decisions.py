@@ -1,4 +1,4 @@
-"""The era that the names of a program leave: names exclude eras, they do not vote."""
+"""Decides the era of a program: names exclude eras, they do not vote."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Decision(NamedTuple):
     Args:
       era: an element of ``surfaces.ERAS``.
       decisive: the Evidence for it and against others, in reading order; empty
-        where no name tells one, which leaves the newest.
+        where no name is evidence, which leaves the newest.
       outvoted: the Evidence against it.
       graph: the Evidence that the program works in a graph only and leaves it to
         TensorFlow 1 to make one.
@@ -36,7 +36,7 @@ class Decision(NamedTuple):
 
 
 def decide(clues: list[Evidence]) -> Decision:
-    """The era that names leave.
+    """Decides the era of a program by its names.
 
     What a file states comes first. Names of TensorFlow 1 alone exclude the later eras, those of
     TensorFlow 2 alone the first, and those of 2.2 alone 2.0. Where both stand in one program,
@@ -85,9 +85,10 @@ def _is_used(clue: Evidence) -> bool:
 
 
 def _may_run(clue: Evidence, is_later: bool) -> bool:
-    """Whether a name of TensorFlow 1 counts, in a program that has names of later eras or none.
+    """Whether a name of TensorFlow 1 counts as evidence.
 
-    Not where such a program first asks if there is the name, nor where a helper keeps it.
+    Not in an unused function of a helper, nor where a program with names of later eras first asks
+    whether there is such a name.
     """
     if clue.place == UNCALLED and clue.kind == evidence.FIRST_GENERATION:
         return False
@@ -111,13 +112,13 @@ def _excludes_first(clue: Evidence) -> bool:
 
 
 def _excludes_later(clue: Evidence) -> bool:
-    """Whether later eras cannot run what a name stands in; helpers keep old names unused."""
+    """Whether a name excludes the later eras; an unused old name in a helper does not."""
     is_surface = clue.kind == evidence.SURFACE
     return clue.eras == ("contrib",) and (is_surface or clue.place == OF_SCRIPT)
 
 
 def _speaks_for_second(clue: Evidence) -> bool:
-    """Whether a name excludes nothing, and speaks for TensorFlow 2 all the same."""
+    """Whether a name suggests TensorFlow 2, without excluding TensorFlow 1."""
     if clue.kind == evidence.COMPAT_V2:
         return clue.place == OF_SCRIPT
     return clue.name.rpartition(".")[2] in _TRAINING and clue.eras != ("contrib",)

@@ -18,7 +18,7 @@ STATED = "stated"
 SURFACE = "surface"
 #: Another name that only TensorFlow 1 has.
 FIRST_GENERATION = "first generation"
-#: A name that only TensorFlow 2 has; it tells no era of strategies.
+#: A name that only TensorFlow 2 has; it is no evidence of an era of strategies.
 SECOND_GENERATION = "second generation"
 #: A name that works in a graph only, though ``tf.compat.v1`` has kept it.
 GRAPH = "graph"
@@ -59,7 +59,7 @@ _GRAPH_ONLY = frozenset(
     ["placeholder", "placeholder_with_default", "data.make_initializable_iterator"]
     + ["train.MonitoredTrainingSession", "train.SingularMonitoredSession"]
 )
-#: Eager programs make one too, to tell Keras how to use a GPU: only a file
+#: Eager programs make one too, to configure Keras' use of a GPU: only a file
 #: whose ``tf`` is ``tf.compat.v1`` builds its graph for it.
 _SESSIONS = frozenset(["Session", "InteractiveSession"])
 _MODES = frozenset(
@@ -72,7 +72,7 @@ _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 
 
 class Uses(NamedTuple):
-    """What a file names of TensorFlow.
+    """The names of TensorFlow that a file uses.
 
     Args:
       evidence: a list of `Evidence`, in reading order.
@@ -103,7 +103,7 @@ def uses(nodes: walks.Nodes, path: str, bindings: local_names.Bindings | None = 
 
 
 class _Uses:
-    """Collects what `uses` returns, and has its arguments."""
+    """Collects the evidence and the names in a file."""
 
     def __init__(
         self, nodes: walks.Nodes, path: str, bindings: local_names.Bindings | None = None
@@ -118,7 +118,7 @@ class _Uses:
         self.names: list[tuple[str, int]] = []
 
     def take(self) -> None:
-        """Goes through the nodes."""
+        """Visits the nodes."""
         for dotted, line in self._bindings.starred:
             self._name(dotted, line)
         inner: set[Any] = set()  # of names that were taken as a whole
@@ -137,7 +137,7 @@ class _Uses:
             self._imported(local_names.joined(node.module, alias.name), node.lineno)
 
     def _take_attribute(self, node: Any) -> Iterable[Any]:
-        """Takes an Attribute; returns what it begins with, if it was a name of TensorFlow's."""
+        """Records an Attribute; returns the Attributes inside it, if it is a name of TensorFlow."""
         whole = self._attribute(node.value, node.attr, node.lineno)
         return _chain(node.value) if whole else ()
 
@@ -150,7 +150,7 @@ class _Uses:
             self._member(node.func.value, walks.text(node.args[0]) or "", node.lineno)
 
     def _must_be_there(self, call: Any, name: str) -> bool:
-        """Whether a call fails without a name, which is one of TensorFlow 1 alone."""
+        """Whether a call raises where there is no such name, and only TensorFlow 1 has it."""
         owner = None if len(call.args) > 2 else self._dotted(call.args[0])
         if owner is None or walks.last_word(call.func) != "getattr":
             return False
@@ -161,7 +161,7 @@ class _Uses:
         self._member(node.value, walks.text(walks.index_of(node)) or "", node.lineno)
 
     def _member(self, members: Any, name: str, line: int) -> None:
-        """Notes ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""
+        """Records ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""
         owner = walks.owner_of_members(members) if name else None
         dotted = self._dotted(owner)
         if dotted is not None and names.is_first_generation(local_names.joined(dotted, name)):
@@ -186,7 +186,7 @@ class _Uses:
             self._name(rest, line)
 
     def _attribute(self, owner: Any, name: str, line: int) -> bool:
-        """Notes ``owner.name``; whether that was a name of TensorFlow's."""
+        """Records ``owner.name``; returns whether it is a name of TensorFlow."""
         start = self._dotted(owner)
         if start is not None:
             self._name(local_names.joined(start, name), line)
@@ -254,7 +254,7 @@ def _is_get(call: ast.Call) -> bool:
 
 
 def _asking_what_there_is(nodes: walks.Nodes) -> Iterator[Any]:
-    """Yields the calls that ask for a name, and the names of versions."""
+    """Yields what tests for a name or a release, such as ``hasattr`` and "version"."""
     versions = set(filter(_VERSION.search, nodes.words))
     if versions:
         names = nodes.of(ast.Name, ast.Attribute)

@@ -1,4 +1,4 @@
-"""Resolves the local names of a file that are modules or names of TensorFlow, or strategies."""
+"""Finds what the local names of a file stand for: modules and names of TensorFlow, strategies."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NAMING = (ast.Call, ast.Name, ast.Attribute)
 
 
 class Bindings:
-    """The local names of a file that stand for TensorFlow, a module of it, or a strategy.
+    """The local names of a file that stand for TensorFlow, one of its modules, or a strategy.
 
     Args:
       nodes: all nodes of the file, as of `walks.nodes`.
-      borrowed: {name, or ".attribute": the dotted name below ``tf`` that it is} of those that
-        other files give; the file's own imports come before them.
+      imported: {name, or ".attribute": the dotted name below ``tf`` that it is} of those that the
+        file imports from other files of the program; its imports of TensorFlow come first.
 
     Attributes:
       tensorflow: {name, or ".attribute": the dotted name below ``tf`` that it is}.
@@ -30,8 +30,8 @@ class Bindings:
       dotted_names: {Name or Attribute: the dotted name below ``tf`` that it is}.
     """
 
-    def __init__(self, nodes: walks.Nodes, borrowed: Mapping[str, str] | None = None) -> None:
-        self.tensorflow: dict[str, str] = dict(borrowed or {})
+    def __init__(self, nodes: walks.Nodes, imported: Mapping[str, str] | None = None) -> None:
+        self.tensorflow: dict[str, str] = dict(imported or {})
         self.strategies: set[str] = set()
         self.starred: list[tuple[str, int]] = []
         for node in sorted(nodes.of(*walks.IMPORTS), key=_place):
@@ -45,7 +45,7 @@ class Bindings:
         self.dotted_names = self._dotted_names(nodes) if self.tensorflow else {}
 
     def _star(self, nodes: walks.Nodes, full: str) -> None:
-        """Takes names that nothing in the file binds for those of ``from tensorflow import *``."""
+        """Resolves ``from tensorflow import *`` to names that nothing else in the file binds."""
         loaded = nodes.of(ast.Name)
         bound = {node.id for node in loaded if not isinstance(node.ctx, ast.Load)}
         bound |= {getattr(node, "name", getattr(node, "arg", None)) for node in nodes.every()}
@@ -79,14 +79,16 @@ class Bindings:
                 self._stands_for("." + target.attr, node.value)
 
     def _default(self, node: Any) -> None:
-        given = node.args
-        ordered = getattr(given, "posonlyargs", []) + given.args  # Python 3.7 has none of these
-        pairs = list(zip(reversed(ordered), reversed(given.defaults)))
-        for argument, value in pairs + list(zip(given.kwonlyargs, given.kw_defaults)):
+        arguments = node.args
+        ordered = (
+            getattr(arguments, "posonlyargs", []) + arguments.args
+        )  # Python 3.7 has none of these
+        pairs = list(zip(reversed(ordered), reversed(arguments.defaults)))
+        for argument, value in pairs + list(zip(arguments.kwonlyargs, arguments.kw_defaults)):
             self._stands_for(argument.arg, value)  # of a keyword without default: None
 
     def _stands_for(self, name: str, value: Any) -> None:
-        """Notes that a name, or an attribute after a ".", is what a value is: a module."""
+        """Records that a name, or ".attribute", stands for the module that a value is."""
         module = self._dotted(value)
         if module in surfaces.CONTRIB_NAMES or module in surfaces.first_modules():
             self.tensorflow.setdefault(name, module)
@@ -128,8 +130,8 @@ def below_tensorflow(full: str) -> str | None:
     return None
 
 
-def _has_named_defaults(given: Any) -> bool:
-    return any(type(each) in _NAMING for each in given.defaults + given.kw_defaults)
+def _has_named_defaults(arguments: Any) -> bool:
+    return any(type(each) in _NAMING for each in arguments.defaults + arguments.kw_defaults)
 
 
 def _place(node: Any) -> tuple[int, int]:
@@ -137,5 +139,5 @@ def _place(node: Any) -> tuple[int, int]:
 
 
 def joined(*parts: str | None) -> str:
-    """Dotted names, one below the other; those that are "" or None are passed over."""
+    """Joins dotted names with dots, without those that are "" or None."""
     return ".".join(part for part in parts if part)

@@ -11,7 +11,7 @@ from tpudist import surfaces
 _STRATEGY = re.compile("strateg|distribution|replicator", re.IGNORECASE)
 _COMPAT = re.compile(r"^(google(\.|$))?(compat\.v[12](\.|$))*")
 _OWN = {era: set(surfaces.members(era, carried=False)) for era in surfaces.ERAS}
-#: Members of TensorFlow 1 that the strategies of every 2.x release have too: they tell no era.
+#: Members of TensorFlow 1 that the strategies of every 2.x release have too: no evidence of an era.
 _KEPT = {
     row.name.rpartition(".")[2]
     for row in surfaces.ROWS
@@ -25,7 +25,7 @@ _BESIDE = {
 }
 
 
-#: Nothing else tells an era as an attribute.
+#: Only these attributes are evidence of an era.
 _LAST_WORDS = {row.name.rpartition(".")[2] for row in surfaces.ROWS}
 
 
@@ -61,14 +61,14 @@ def eras_of_member(name: str, receiver: str) -> tuple[str, ...]:
     """The eras whose strategies have an attribute.
 
     A name that an era's releases had only carried on from another one, and that
-    is gone since, tells that other one.
+    is gone since, is evidence of that other one.
 
     Args:
       name: the attribute.
       receiver: last word of what it is taken from, "" if that has no name.
 
     Returns:
-      A tuple of eras, oldest first; empty if it tells nothing.
+      A tuple of eras, oldest first; empty if it is no evidence.
     """
     if name not in _LAST_WORDS or name in _KEPT or receiver.endswith("extended"):
         return ()
@@ -88,15 +88,15 @@ def is_of_a_strategy(name: str, receiver: str) -> bool:
 
 @functools.lru_cache(maxsize=2000)
 def _eras_that_named(name: str, receiver: str) -> tuple[str, ...]:
-    """The eras whose page, or whose code, has a member that strategies alone have."""
+    """The eras whose strategies, and nothing else, have a member of that name."""
     if receiver == "extended":
         return ()
     eras = tuple(era for era in surfaces.ERAS if name in _OWN[era])
     distinctive = name.count("_") > 1 or "tower" in name
     if not eras and distinctive and "TowerContext." + name in _BESIDE["contrib"]:
         return ("contrib",)
-    tells = distinctive or is_called_like_a_strategy(receiver)
-    return eras if tells and len(eras) < len(surfaces.ERAS) else ()
+    is_evidence = distinctive or is_called_like_a_strategy(receiver)
+    return eras if is_evidence and len(eras) < len(surfaces.ERAS) else ()
 
 
 def is_called_like_a_strategy(receiver: str) -> bool:

@@ -39,21 +39,21 @@ FOLLOWING = frozenset(
     tensorflow_datasets tensorflow_hub tensorflow_io tensorflow_model_optimization
     tensorflow_probability tensorflow_text tf_agents transformers wandb""".split()
 )
-#: Words of which a file has one if it may name what tells an era.
+#: A file without any of these words has no evidence of an era.
 _WORDS = re.compile(
     rb"\bcontrib\b|(?<![a-z])tpu|TPU|CrossShard|_tower|tower_|experimental_run"
     rb"|logical_device|\bestimator\.|^\s*from tensorflow\S* import .*\bestimator\b"
     rb"|^(import tensorflow(\s+as\s+\w+)?\s*$|from tensorflow import)",
     re.M,
 )
-#: The kinds of names by which a package tells its era; ``tf.compat.v1`` is of every one.
-TOLD = (evidence.STATED, evidence.SURFACE, evidence.FIRST_GENERATION)
+#: The kinds of evidence that decide a package's era; ``tf.compat.v1`` is of every one.
+DECIDING = (evidence.STATED, evidence.SURFACE, evidence.FIRST_GENERATION)
 
 OUTSIDE, INSTALLED, NOBODYS = "outside", "installed", "nobody's"
 
 
 def place(name: str, path: Any) -> str:
-    """The kind of place that a module is imported from, if it is not beside the script.
+    """Where a module that is not beside the script is imported from.
 
     Args:
       name: its dotted name.
@@ -104,7 +104,7 @@ def is_of_another(uses: list[Evidence], era: str) -> bool:
       uses: its `evidence.Evidence`.
       era: the program's.
     """
-    plain = [each for each in uses if each.kind in TOLD and not each.guarded]
+    plain = [each for each in uses if each.kind in DECIDING and not each.guarded]
     alone = [each for each in plain if len(each.eras) == 1]
     if alone and decisions.decide(plain).era != era:
         return True
@@ -143,7 +143,7 @@ def _files(place_: str) -> list[str]:
 
 
 def _has_records(place_: str) -> bool:
-    """Whether a package stands beside pip's record of what it installed there."""
+    """Whether pip installed a package: its folder has a record of it."""
     folder = os.path.dirname(place_)
     if folder not in sys.path:
         return False

@@ -1,4 +1,4 @@
-"""Reads a program once, for whatever is to be known of it before it runs: its era, its Keras.
+"""Reads the files of a program for its era and its use of Keras, before it runs.
 
 The script and the user's modules that it imports are read. Nothing is run.
 """
@@ -27,9 +27,9 @@ class Reading(NamedTuple):
     """The era and the Keras of a program, as read from its files.
 
     Args:
-      decision: its era, and the names that told it.
+      decision: its era, and the names that decided it.
       keras: where it names Keras, and what of it.
-      faults: a line of each file that cannot be read: it tells nothing.
+      faults: a line for each file that cannot be read.
     """
 
     decision: Decision
@@ -42,11 +42,11 @@ def read(
 ) -> Reading:
     """Reads a script and the user's modules that it imports; no error is raised.
 
-    If none of them tells an era, the installed packages that they import do.
+    If they have no evidence of an era, the installed packages that they import decide.
 
     Args:
       script: the script's path.
-      start: the folder that was named for the script's own, or None to tell from its path.
+      start: the folder that was named for the script's own, or None to find it by its path.
       also: installed packages that are the user's.
       left_out: packages and modules that are not.
 
@@ -69,13 +69,15 @@ def read(
     decision = decisions.decide(clues)
     if not decision.decisive:
         others = [each for name in walk.installed.values() for each in packages.names_of(name)]
-        decision = decisions.decide(clues + [each for each in others if each.kind in packages.TOLD])
+        decision = decisions.decide(
+            clues + [each for each in others if each.kind in packages.DECIDING]
+        )
     lines = [_line(path, error) for path, error in walk.faults]
     return Reading(decision, keras, lines)
 
 
 def _placed(clues: list[Evidence], files: dict[str, reach.Parts]) -> list[Evidence]:
-    """The evidence of a program, each where it stands in it; the script is the first file."""
+    """The evidence with the place of each in the program, whose script is the first file."""
     running, script = reach.reached(files), next(iter(files), "")
     placed = []
     for each in clues:
@@ -139,7 +141,7 @@ class Walk:
                 self.faults.append((path, error))
 
     def _imported(self, tree: ast.Module, path: str, folder: str) -> Iterator[tuple[str, str]]:
-        """(path, the folder that its package is in) of files that import statements may load."""
+        """Yields (path, the folder that its package is in) of the files that a file imports."""
         for level, dotted in _imports(tree):
             if not level and is_named(dotted, self._left_out):
                 continue
@@ -154,7 +156,7 @@ class Walk:
                     yield found, below
 
     def _elsewhere(self, top: str) -> list[tuple[str, str]]:
-        """[(folder, folder)] that a package of the user's is in, which stands elsewhere."""
+        """[(folder, folder)] around a package of the user's that is in another place; else []."""
         if top not in self._bases:
             self._bases[top] = []
             found, where = packages.find(top) if top else (None, packages.NOBODYS)
@@ -294,7 +296,7 @@ def some(names: Iterable[Evidence], most: int = 2) -> str:
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """(level, dotted name) of what the import statements of a file may load."""
+    """Yields (level, dotted name) of the modules that a file may import."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((0, name.name) for name in node.names)

@@ -1,4 +1,4 @@
-"""Finds the functions of a program that can run: code that runs reads their names.
+"""Finds the functions of a program that can run: those whose names code that runs reads.
 
 A function that nothing names is not called; what it names is no part of what the program does.
 Names are compared as words, so that a function may count as called which is not, and hardly one
@@ -52,7 +52,7 @@ class Parts:
             todo += self._take(*todo.pop(0))
 
     def _take(self, node: Any, above: int) -> list[tuple[Any, int]]:
-        """Notes a part; returns the definitions that stand in it, each with its index."""
+        """Adds a part; returns the definitions in it, each with the index of the part."""
         index, inner = len(self.every), []
         words: set[str] = set()
         is_decorated = bool(getattr(node, "decorator_list", None))

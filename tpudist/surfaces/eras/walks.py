@@ -1,4 +1,4 @@
-"""Walking Python's own syntax trees, several times as fast as ``ast.walk`` does.
+"""Walks Python's syntax trees, several times as fast as ``ast.walk``.
 
 What a node holds is asked of its class once; operators, contexts and the names that
 import statements list are passed over.
@@ -21,7 +21,7 @@ _LEAVES = frozenset("Bytes Constant Ellipsis NameConstant Num Str".split())
 
 
 class _Fields(Dict[type, Tuple[str, ...]]):
-    """{class of nodes: the fields in which one has others, the last one first}."""
+    """{class of nodes: its fields that hold nodes, the last one first}."""
 
     def __missing__(self, kind: type) -> tuple[str, ...]:
         names = () if kind.__name__ in _LEAVES else getattr(kind, "_fields", ())
@@ -102,7 +102,7 @@ def parents(nodes: Nodes) -> dict[Any, Any]:
 
 
 def owner_of_members(node: Any) -> ast.expr | None:
-    """What ``vars(x)`` and ``x.__dict__`` are of; None of anything else.
+    """The ``x`` of ``vars(x)`` and ``x.__dict__``; None of anything else.
 
     Args:
       node: any node.
@@ -126,7 +126,7 @@ def last_word(node: Any) -> str:
 
 
 def index_of(node: Any) -> ast.expr:
-    """What stands in the brackets of a Subscript; before Python 3.9 in an Index."""
+    """The index of a Subscript, which before Python 3.9 is inside an ``ast.Index``."""
     is_index = type(node.slice).__name__ == "Index"
     index: ast.expr = node.slice.value if is_index else node.slice
     return index

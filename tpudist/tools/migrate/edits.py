@@ -1,4 +1,4 @@
-"""Changes to a source as pieces of text, each in the place of another piece."""
+"""Collects edits to a source, and applies them at once."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Edits:
 
 
 def _outermost(replaced: list[_Edit]) -> list[_Edit]:
-    """Those inside no other one, by where they start; so they come by where they end as well."""
+    """The edits that are inside no other one, in the order of the text."""
     found: list[_Edit] = []
     for each in sorted(replaced, key=lambda each: (each.start, -each.end, -each.number)):
         if not found or not _is_inside(each, found[-1]):
@@ -112,7 +112,7 @@ def _outermost(replaced: list[_Edit]) -> list[_Edit]:
 
 
 def _is_given_up(edit: _Edit, outer: list[_Edit], starts: list[int]) -> bool:
-    """Whether an edit is inside one of `outer`, which start at `starts`: inside the last before."""
+    """Whether an edit is inside one of `outer`, the outermost ones, which start at `starts`."""
     first, last = edit.piece
     is_point = first == last and edit.order != _INSTEAD
     index = (bisect.bisect_left if is_point else bisect.bisect)(starts, first)
@@ -132,6 +132,6 @@ def _is_inside(edit: _Edit, outer: _Edit) -> bool:
 
 
 def _comments_in(text: str, start: int, end: int) -> list[str]:
-    """Finds the comments between two places of a source, the first of which is in no string."""
+    """The comments between two places of a source; the first place is in no string."""
     found = sources.TEXTS.finditer(text, start, end)
     return [each.group() for each in found if each.group()[0] == "#"]

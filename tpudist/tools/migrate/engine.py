@@ -1,4 +1,4 @@
-"""One file through the steps of a migration."""
+"""Takes a file through the steps of a migration."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module
 from tpudist.tools.migrate.rules import datasets
 from tpudist.tools.migrate.use import STEPS, Plan, Use
-from tpudist.tools.migrate.verb import ORIGINS
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
-#: {step: the origins, as of ``--from``, that it is taken from}.
-_ORIGINS = {"2.0": ORIGINS[:-2], "2.2": ORIGINS[:-1], "latest": ORIGINS}
+#: {origin of ``--from``: the first step from there}, of those that are later than TensorFlow 1.
+_FIRST = {"2.0": "2.2", "2.2": "latest"}
 
 
 class Engine:
-    """Migrates the files of a code base, of which a `Program` is known, by parsed options."""
+    """Migrates the files of a code base, with the facts of a `Program` and parsed options."""
 
     def __init__(self, codebase: CodeBase, program: Program, options: Any) -> None:
         self._codebase, self._program, self._options = codebase, program, options
@@ -53,8 +52,9 @@ class Engine:
         if is_import or self._has_estimator(path):
             return ("import",)
         every = list(STEPS)
-        wanted = every[: every.index(self._options.to) + 1]
-        return tuple(s for s in wanted if self._options.origin in _ORIGINS[s]) or ("import",)
+        first = _FIRST.get(self._options.origin, "2.0")
+        wanted = every[every.index(first) : every.index(self._options.to) + 1]
+        return tuple(wanted) or ("import",)
 
     def migrate(self, path: str) -> outcomes.Result:
         """The outcome of migrating a file, which is not touched.
@@ -163,7 +163,7 @@ class Engine:
         return moved
 
     def _is_of_any_era(self, path: str, plan: Plan) -> bool:
-        """Whether what changes in a file, which no era answers for, leads to every TensorFlow."""
+        """Whether a file of no era changes in nothing that depends on the release of TensorFlow."""
         rules_ = {rule for _, _, rule, *_ in plan.rewritten}
         return path not in self._program.eras and rules_ == {datasets.DATASET_ITERATORS}
 
@@ -178,7 +178,7 @@ class Engine:
     def _has_estimator(self, path: str) -> bool:
         """Whether a file is of a program with a TPUEstimator, which is rewritten no further."""
         is_asked = self._options.level == "full" and self._options.to != "contrib"
-        is_old = self._options.origin in _ORIGINS["2.0"]
+        is_old = self._options.origin not in _FIRST
         is_wanted = is_asked and is_old and self.wanted(estimators.NAME)
         return is_wanted and path in self._program.estimators
 
@@ -191,15 +191,15 @@ class Engine:
     def _import_level(self, path: str, plan: Plan) -> Relocation | None:
         era = self._era(path)
         if self._has_estimator(path):
-            estimators.tell(plan, self._program.estimators[path])
+            estimators.report(plan, self._program.estimators[path])
         if self._options.to == "contrib" and era in ("v2_0", "v2_2"):
             instead = "migrations go forward: --level import"
             plan.left.append((1, 1, rules.IMPORTS, "code of %s" % era, instead, ""))
             return None
         if not era:
             return None
-        told = ["gone-contrib"] + ["tpu-devices"] * self._has_estimator(path)
-        table = legacy_uses.Table(each for each in self._rules if each.name in told)
+        names = ["gone-contrib"] + ["tpu-devices"] * self._has_estimator(path)
+        table = legacy_uses.Table(each for each in self._rules if each.name in names)
         for kind, name, node, rule in legacy_uses.uses(plan, table):
             if kind == "text" or not gone_imports.covered(name, era):
                 Use(plan, rule.name, kind, name, node).apply(rule)

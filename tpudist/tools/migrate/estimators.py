@@ -35,8 +35,8 @@ def files(codebase: CodeBase, names: Mapping[str, str], second: Iterable[str]) -
     return {**dict.fromkeys(others, ""), **names}
 
 
-def tell(plan: Plan, name: str) -> None:
-    """Says, once in each file that names a TPUEstimator, that its program is on tpudist.contrib."""
+def report(plan: Plan, name: str) -> None:
+    """Reports, once in each file that names a TPUEstimator, that it is on tpudist.contrib now."""
     if name:
         node = next(filter(is_of_tensorflow, plan.module.imports), plan.module.tree.body[0])
         instead = 'pip install "tpudist[legacy]" where it runs'

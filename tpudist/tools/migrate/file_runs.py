@@ -1,4 +1,4 @@
-"""All files of a run: which are looked at, what becomes of them, and the writing."""
+"""Migrates and writes the files of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, list[str]]:
-    """Migrates everything; nothing is written to the files.
+    """Migrates all files in memory.
 
     Returns:
       (the Results of the files that matter, how many files there are, what

@@ -14,7 +14,7 @@ _REMARK = re.compile("; |, which |, the last ")  # what a sentence of what to ty
 
 
 class Finding(NamedTuple):
-    """One cause."""
+    """The uses that are left for one cause."""
 
     key: str  # what ``tpudist migrate --list-rules KEY`` explains
     uses: list[Use]  # the `Use`s that it leaves, one at least, in order

@@ -31,7 +31,7 @@ def covered(name: str, era: str) -> bool:
 
 
 def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
-    """Notes imports of contrib modules that stay, which no later TensorFlow has.
+    """Reports imports of contrib modules that stay, which no later TensorFlow has.
 
     Args:
       plan: the `Plan`, with all edits.
@@ -51,7 +51,7 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
 
 
 def leave_names(plan: Plan, rule: str) -> None:
-    """Notes other imports of what a later TensorFlow has not.
+    """Reports other imports of what a later TensorFlow does not have.
 
     The rule is "gone-names" for today's TensorFlow, "gone-by-2-2" for 2.2.
     """
@@ -64,7 +64,7 @@ def leave_names(plan: Plan, rule: str) -> None:
 
 
 def _gone_today(plan: Plan, full: str) -> tuple[str, str]:
-    """(why an imported name cannot be had, what to type instead); "" of one that can."""
+    """(why an imported name is not there today, what to type instead); ("", "") if it is."""
     if full.startswith("tensorflow.google"):
         return "no TensorFlow outside of Google has it", "import tensorflow.compat.v1 as tf"
     package = full.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Programs that build a graph and run it in a Session: they say so where they start.
+"""Makes programs that run a graph in a Session ask for TensorFlow 1's behavior.
 
 TensorFlow 2 builds no graph by itself. ``tf.disable_v2_behavior()``, after the import
 of TensorFlow in the file that a program starts with, makes it one of TensorFlow 1.
@@ -19,7 +19,7 @@ _CALL = "disable_v2_behavior()"
 
 
 def plan_call(plan: Plan, is_v1: bool, home: str) -> None:
-    """Plans the call in the file that a program starts with, whose imports have their edits.
+    """Adds the call to the file that a program starts with, after its imports are planned.
 
     Args:
       is_v1: whether the file's ``tf`` becomes that of ``tf.compat.v1``.

@@ -1,4 +1,4 @@
-"""The imports of a file after a step: which TensorFlow its ``tf`` is."""
+"""Rewrites the imports of a file: which TensorFlow its ``tf`` is after the steps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def statement(full: str, bound: str) -> str:
 
 
 def plan_imports(plan: Plan, relocation: Relocation) -> None:
-    """Plans the edits of all imports of a file, and those that the edits of the rules ask for."""
+    """Plans the edits of all imports of a file, and the imports that rules have asked for."""
     for node in plan.module.imports:
         is_relative = type(node) is ast.ImportFrom and node.level > 0
         if is_relative or plan.ignores(node, IMPORTS):
@@ -91,7 +91,7 @@ def _is_own_code(full: str) -> bool:
 
 
 def _leave_own_code(plan: Plan, node: Any, full: str) -> None:
-    """Leaves ``import tensorflow.python.x`` if by its ``tensorflow`` other names are used as well.
+    """Reports ``import tensorflow.python.x`` if other names of ``tensorflow`` are used as well.
 
     The import stays: ``tf.compat.v1`` and the drop-ins have no module of that name.
     """

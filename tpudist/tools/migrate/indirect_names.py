@@ -39,13 +39,13 @@ _DTYPES = re.compile("type|float|int", re.IGNORECASE)  # tf.float32: every relea
 
 
 def leave(plan: Plan, table: Table) -> None:
-    """Leaves such names, each where it stands, unless a rule has left them there."""
-    told = {each[:2] for each in (*plan.left, *plan.rewritten)}
+    """Reports each such name, unless a rule has a finding in that place."""
+    reported = {each[:2] for each in (*plan.left, *plan.rewritten)}
     for of in (_asked, _in_strings, _handed_on):
         for node, what in of(plan, table):
             place = plan.module.place(node)
-            if place not in told:
-                told.add(place)
+            if place not in reported:
+                reported.add(place)
                 seen = plan.module.code(node).split("\n")[0]
                 why = "%s may be reached here" % what
                 plan.leave(node, NAME, seen, "write it as code, which is rewritten or told", why)
@@ -87,7 +87,7 @@ def _members(module: Module) -> Iterator[tuple[Any, Any, str | None]]:
 
 
 def _may_be_any(value: tuple[Any, ...], name: str, is_v1: bool) -> bool:
-    """Whether an object with this value may be asked for a legacy name, by a name of the run."""
+    """Whether ``getattr`` with a computed name may read a legacy name of such a value."""
     if value[:2] in (("tf", ""), ("tf", "keras.backend")):
         return not is_v1 and _DTYPES.search(name) is None
     return value[:2] in (("tf", "contrib"), ("is", "strategy"))
@@ -116,7 +116,7 @@ def _in_strings(plan: Plan, table: Table) -> Found:
 
 
 def _handed_on(plan: Plan, table: Table) -> Found:
-    """Names of what no import of this file binds: gone ones, and those of TensorFlow 1."""
+    """Names of TensorFlow that come by a variable: gone ones, and those of TensorFlow 1."""
     module = plan.module
     for node in module.of(ast.Attribute) if module.path not in plan.program.mixed else ():
         is_asked = node.attr in _FIRST or node.attr in table.words
@@ -126,7 +126,7 @@ def _handed_on(plan: Plan, table: Table) -> Found:
             continue
         values = plan.evaluator.values(module, node)
         names = {each[1] for each in values if each[0] == "tf"}
-        if ("unknown",) not in values:  # else rules tell the others
+        if ("unknown",) not in values:  # else rules report the others
             names = {name for name in names if era_names.is_first_generation(name)}
         is_v1 = plan.evaluator.is_v1(module, node)
         yield from ((node, "tf." + n) for n in sorted(names) if _is_legacy(plan, table, n, is_v1))

@@ -1,4 +1,4 @@
-"""Calls with arguments that Keras 3 may not take, found by their words."""
+"""Finds calls with arguments that Keras 3 may not take, by the names of these."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[st
 
 
 def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any, Rule]]:
-    """A method that a rule asks for on whatever it stands, unless the program has its own."""
+    """Yields a method that a rule asks for on any object, unless it is the program's own."""
     name, parent = node.attr, plan.module.parent(node)
     if name == "compile" and all(
         each.arg != "distribute" for each in getattr(parent, "keywords", ())

@@ -1,7 +1,7 @@
-"""Finds the legacy uses of a file: names whose owner is resolved, and those it is unknown of.
+"""Finds the legacy uses of a file: of names whose owner is known, and of those without.
 
 Each name of the table that stands in a file has one outcome: it is a rule's, it is left because
-it cannot be told what it belongs to, or it is something else's for certain.
+its owner is not known, or it is something else's for certain.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CARRIED_ON, CONTRIB = ("tf", "contrib.+"), ("tf", "contrib.*")
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
 _TPU_DEVICE = re.compile(r"/device:TPU(_SYSTEM)?:\d+\Z")
 _OF_GENERATIONS = ("changed-names", "first-generation")
-#: Members of strategies that many objects have: told only of what is called like a strategy.
+#: Members of strategies that many objects have: reported only of what is called like a strategy.
 _COMMON = frozenset(
     ["run", "reduce", "update", "map", "initialize", "finalize", "broadcast", "group", "configure"]
 )
@@ -46,7 +46,7 @@ _OF_OTHERS = _COMMON | {"steps_per_run", "num_hosts", "num_replicas"}  # setting
 
 
 class Table(Dict[Tuple[str, str], Rule]):
-    """{(kind, name): Rule} of some rules, the first one of those that ask for a name.
+    """{(kind, name): the first Rule that asks for it} of some rules.
 
     Attributes:
       renames: {a strategy's member: its new name} of those that are only renamed.
@@ -89,7 +89,7 @@ class Table(Dict[Tuple[str, str], Rule]):
 
 @functools.lru_cache(maxsize=None)
 def _contrib_words() -> frozenset[str]:
-    """The words of the names and modules of contrib."""
+    """The last words of the names and modules of contrib."""
     tables = (surfaces.GONE, surfaces.HOMES, surfaces.LEADS, surfaces.MOVED, surfaces.WRITTEN)
     found = {key.rpartition(".")[2] for table in tables for key in table}
     found.update(key.rpartition(".")[2] for key in surfaces.DROPINS["contrib"])
@@ -209,14 +209,14 @@ def _tensorflow_use(plan: Plan, node: Any, dotted: str, table: Table, taken: set
 
 
 def _take(node: Any, taken: set[Any]) -> None:
-    """Notes that a dotted name, and what it begins with, is dealt with."""
+    """Adds a dotted name, and those that it begins with, to what is done."""
     while type(node) is ast.Attribute:
         taken.add(node)
         node = node.value
 
 
 def _leave_unsure(plan: Plan, node: Any, table: Table, names: list[str]) -> None:
-    """Notes what is a legacy name of TensorFlow only sometimes, or perhaps."""
+    """Reports an expression that is a legacy name of TensorFlow only sometimes, or perhaps."""
     parent = plan.module.parent(node)
     is_called = type(parent) is ast.Call and parent.func is node
     for dotted in names:

@@ -29,11 +29,11 @@ class Result(NamedTuple):
     rewritten: list[Use]
     left: list[Use]
     refused: str  # why the file is untouched, "" if it is not refused
-    era: str  # the era its names told, "" if none did
+    era: str  # the era of its names, "" without evidence
 
 
 def fault() -> str:
-    """The refusal of a file on which tpudist failed with the current exception."""
+    """Why a file is refused on which tpudist raised the current exception."""
     return "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
 
 

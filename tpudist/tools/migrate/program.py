@@ -12,7 +12,7 @@ from typing import Iterable, Mapping, NamedTuple
 
 from tpudist.surfaces.eras import decisions, evidence, local_names
 from tpudist.surfaces.eras.evidence import Evidence
-from tpudist.tools.migrate import borrowed_names, estimators, generation, outcomes, rules
+from tpudist.tools.migrate import estimators, generation, import_chains, outcomes, rules
 from tpudist.tools.migrate.generation import Hints
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.module import Module
@@ -62,7 +62,7 @@ class Facts(NamedTuple):
     """Facts about one file."""
 
     says: frozenset[str] = frozenset()  # keys of `_SAYS` that its text has
-    era: str = ""  # the era that its names tell, "" if none
+    era: str = ""  # the era of its names, "" without evidence
     contrib: bool = False  # whether it is of the contrib era
     tensorflow_1: bool = False  # whether it names what only TensorFlow 1 has below ``tf``
     hints: Hints = Hints()  # on its generation
@@ -76,22 +76,22 @@ class Facts(NamedTuple):
 class Program:
     """Facts about a code base.
 
-    A file is read after those that it imports. Its generation of TensorFlow is what its own names
-    and calls tell; where a call means something else in each, that of the files that it is used
-    with. A file whose import of TensorFlow one of TensorFlow 1 uses is of TensorFlow 1 as well.
+    A file is read after those that it imports. Its generation of TensorFlow is that of its names
+    and calls; where a call means something else in each, that of the files that it is used with. A
+    file whose import of TensorFlow one of TensorFlow 1 uses is of TensorFlow 1 as well.
 
     Args:
       codebase: a `CodeBase`.
       origin: ``--from``: "auto", "1.11", "1.13", "1.15", "2.0" or "2.2".
 
     Attributes:
-      eras: {path: era} of the files whose names tell one.
+      eras: {path: era} of the files whose names are evidence of one.
       handed: {path: eras} of the files that use its ``tf``.
       files: the files to look at.
       companions: files of TensorFlow 1 that contrib files import.
       plain_v1: files of TensorFlow 1 that are no part of a contrib program.
-      undecided: files of which nothing tells the generation, with calls that mean something else
-        in the other one.
+      undecided: files without hints on their generation, with calls that mean something else in
+        the other one.
       mixed: files that name what only TensorFlow 1 has, and what only TensorFlow 2 has.
       estimators: {file of a program with a TPUEstimator: its name of one, "" if it has none}.
       starts: the files that programs with Sessions start with, unless they choose themselves
@@ -142,8 +142,8 @@ class Program:
         self.files = sorted((read & related) - set(self.faults))
 
     def _read(self, codebase: CodeBase, paths: set[str]) -> None:
-        """Finds what each file says, after those that it imports."""
-        lent: dict[str, borrowed_names.Names] = {}
+        """Collects the facts of each file, after those of the files that it imports."""
+        exports: dict[str, import_chains.Names] = {}
         for path in codebase.imported_first(sorted(paths)):
             if path not in paths:
                 continue
@@ -151,7 +151,7 @@ class Program:
                 module = codebase.module(path)
                 if module is None:
                     continue  # it is refused when its turn comes
-                self._facts[path], lent[path] = _read(codebase, module, lent)
+                self._facts[path], exports[path] = _read(codebase, module, exports)
             except Exception:  # one bad file never stops a run, and is named  # noqa: BLE001
                 self.faults[path] = outcomes.fault()
             codebase.drop(path)
@@ -213,7 +213,7 @@ class Program:
         return found | self._entries(codebase, sessions - tests, choosing)
 
     def _entries(self, codebase: CodeBase, paths: set[str], choosing: set[str]) -> set[str]:
-        """The files that programs of some files start with, unless they import one of others.
+        """The first files of the programs of some files, unless they import one of `choosing`.
 
         With ``if __name__ == "__main__"``, or that no file imports; a setup.py trains nothing.
         """
@@ -228,8 +228,8 @@ class Program:
     def _divided(self, codebase: CodeBase, origin: str) -> set[str]:
         """The files of programs with a contrib TPUStrategy of 1.13 or before.
 
-        Names of 1.14 tell that a program is newer, unless it calls a method that ended before
-        1.14: tpudist divides the loss in that one too (`tpudist.contrib.strategy`).
+        A program with names of 1.14 is newer, unless it calls a method that ended before 1.14:
+        tpudist divides the loss in that one too (`tpudist.contrib.strategy`).
         """
         if origin not in ("auto", "1.11", "1.13"):
             return set()
@@ -243,16 +243,16 @@ class Program:
 
 
 def _read(
-    codebase: CodeBase, module: Module, lent: Mapping[str, borrowed_names.Names]
-) -> tuple[Facts, borrowed_names.Names]:
-    """(what a file says, the names that it gives), by what the files give that it imports."""
+    codebase: CodeBase, module: Module, exports: Mapping[str, import_chains.Names]
+) -> tuple[Facts, import_chains.Names]:
+    """(the facts of a file, the names of TensorFlow that it exports), from others' exports."""
     path, text, nodes = module.path, module.text, module.nodes
 
     def find(dotted: str, level: int) -> str | None:
         return codebase.find_module(dotted, level, path)
 
-    names = borrowed_names.borrowed(nodes, find, lent)
-    used = borrowed_names.used(nodes, names)
+    names = import_chains.imported(nodes, find, exports)
+    used = import_chains.used(nodes, names)
     exporters = frozenset(other for below, other in used.values() if below in _TENSORFLOW)
     bindings = local_names.Bindings(nodes, {name: below for name, (below, _) in used.items()})
     found = evidence.uses(nodes, path, bindings).evidence
@@ -270,7 +270,7 @@ def _read(
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
         ),
-        borrowed_names.given(path, nodes, bindings, names),
+        import_chains.exported(path, nodes, bindings, names),
     )
 
 
@@ -279,7 +279,7 @@ def _is_setup(path: str) -> bool:
 
 
 def _names_tensorflow(raw: bytes) -> bool:
-    """The one filter of files before they are parsed."""
+    """Whether a file may name TensorFlow; only such files are parsed."""
     return any(word in raw for word in _NAMING) or names_legacy(raw)
 
 

@@ -1,4 +1,4 @@
-"""A step moves imported names to other modules.
+"""Finds the modules that imported names move to.
 
 A step leads to an era's drop-in namespace, "latest" to plain TensorFlow. A file
 of TensorFlow 1 gets the ``compat.v1`` of it, so that its other names keep their
@@ -35,7 +35,7 @@ _NO_MODULES = ("tensorflow_probability.distributions.",)
 
 
 class Relocation(NamedTuple):
-    """The places of imported names after a step."""
+    """Where imported names are after a step."""
 
     target: str  # an era, or "latest"
     sources: Sequence[str] = ()  # the eras whose drop-in imports move

@@ -1,4 +1,4 @@
-"""Putting new statements among those of a file."""
+"""Inserts statements into a file."""
 
 from __future__ import annotations
 

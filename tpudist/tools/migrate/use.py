@@ -1,4 +1,4 @@
-"""One legacy use, as rules see it, and the ways to change it."""
+"""A legacy use, as rules see it, and the ways to change it."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ class Plan:
         return self._renames.get(member, member)
 
     def done(self, node: Any, rule: str, seen: str, instead: str) -> None:
-        """Notes a use as rewritten."""
+        """Records a use as rewritten."""
         self.rewritten.append((*self.module.place(node), rule, seen, instead))
 
     def leave(self, node: Any, rule: str, seen: str, instead: str, why: str = "") -> None:
-        """Notes a use as left, unless a mark says that the rule is to pass over its line."""
+        """Records a use as left, unless a mark on its line says to skip the rule."""
         if not self.ignores(node, rule):
             self.left.append((*self.module.place(node), rule, seen, instead, why))
 
     def ignores(self, node: Any, rule: str) -> bool:
-        """Whether a mark on a node's line says that a rule is to pass over it."""
+        """Whether a mark on a node's line says to skip a rule."""
         return self.module.marks.ignored(node.lineno, rule)
 
     def tensorflow_at(self, node: Any) -> tuple[str, Any]:
@@ -185,7 +185,7 @@ class Use:
     # What is said of it.
 
     def note(self, instead: str) -> None:
-        """Notes the use as rewritten."""
+        """Records the use as rewritten."""
         self.plan.done(self.node, self._rule, self.code(), instead)
 
     def leave(self, why: str, instead: str) -> None:
@@ -237,7 +237,7 @@ class Use:
     # Ways to change it.
 
     def rename_member(self, member: str, node: Any = None) -> None:
-        """Writes ``x.member`` for ``x.old``, of the use or of another Attribute; notes nothing."""
+        """Writes ``x.member`` for ``x.old``, of the use or another Attribute; records nothing."""
         node = self.node if node is None else node
         end = self.module.span(node)[1]
         new = self.plan.final(member) if self.kind == "strategy" else member

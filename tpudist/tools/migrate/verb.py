@@ -18,7 +18,7 @@ _LISTS = {
 }
 _TARGETS = tuple(map(surfaces.spelled, surfaces.ERAS)) + ("latest",)
 #: The releases that ``--from`` takes, oldest first, after "auto".
-ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
+_ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 
 
 def add(verbs: _Verbs) -> argparse.ArgumentParser:
@@ -43,7 +43,7 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     verb.add_argument(
         "--from",
         dest="origin",
-        choices=ORIGINS,
+        choices=_ORIGINS,
         default="auto",
         help="the oldest TensorFlow the code was written for; by default what its names show",
     )

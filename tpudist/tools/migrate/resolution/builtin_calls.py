@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
 
-#: Functions that may give back what they are given, or something that is kept elsewhere.
+#: Functions that may return an argument, or an object that is kept elsewhere.
 _GIVING_BACK = frozenset("eval getattr globals locals max min next super type vars".split())
 #: Functions that import a module by its name.
 IMPORTING = ("importorskip", "import_module")

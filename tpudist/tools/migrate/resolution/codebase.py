@@ -1,4 +1,4 @@
-"""The files of a code base: what is in them, and what their imports mean."""
+"""Reads the files of a code base, and resolves their imports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CALLED = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]+)\W*\(")
 
 
 class CodeBase:
-    """The files below some paths but for patterns, and what is found by reading one of them.
+    """The files below some paths, without those that match a pattern.
 
     Attributes:
       files: the paths of all files.
@@ -77,7 +77,7 @@ class CodeBase:
         return self._leading[path]
 
     def programs(self, paths: Iterable[str]) -> set[str]:
-        """The files of the programs that some files are of: what is below all above them."""
+        """The files of the programs that some files belong to: all that their importers import."""
         return self.below(self.above(paths))
 
     def imported_first(self, paths: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ Values are small tuples, and an expression has a set of them:
     ("unread", "a.b")                  a module that is not in the code base
     ("tuple", module, node)            a tuple that is written out
     ("other",)                         something else
-    ("unknown",)                       it cannot be told
+    ("unknown",)                       anything
 
 None is no value: ``strategy = None`` says nothing. What is in something else is not followed, but
 for ``a, b = c, d`` and ``for a in (b, c)``.
@@ -63,7 +63,7 @@ class Evaluator:
         return self._values.solve(node, _METHODS[kind], self, module, node)
 
     def once(self, what: Any, node: Any, compute: Callable[..., Any], *arguments: Any) -> Values:
-        """The set that `compute` returns, computed once for something of a node."""
+        """The set that `compute` returns, computed once for `what` of a node."""
         return self._values.solve((what, node), compute, *arguments)
 
     def tensorflow_name(self, module: Module, node: Any) -> str | None:

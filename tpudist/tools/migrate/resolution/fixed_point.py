@@ -1,4 +1,4 @@
-"""Sets that are defined by each other: their least fixed point, computed on demand.
+"""Computes sets that are defined by each other: their least fixed point, on demand.
 
 ``ds = ds.map(f)`` defines the values of a name by themselves. What asks for a set that is still
 being computed gets a guess, nothing at first; all is computed again until no guess changes, which
@@ -25,7 +25,7 @@ _STACK = 12000  # Python frames that those need
 
 @contextlib.contextmanager
 def deep_stack() -> Iterator[None]:
-    """Lets Python have as many frames as definitions within each other need."""
+    """Raises Python's recursion limit to what nested definitions need."""
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(max(frames, _STACK))
     try:

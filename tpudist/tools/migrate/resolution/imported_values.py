@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
 
 
-#: Modules of Python that hand on what they are given: a copy, a queue, a partial function.
+#: Modules of Python whose functions return their arguments: a copy, a queue, a partial function.
 _HAND_ON = frozenset(
     """asyncio collections concurrent contextlib contextvars copy dataclasses enum functools
     importlib inspect itertools multiprocessing operator pickle queue types threading typing
@@ -89,7 +89,7 @@ def star_imports(evaluator: Evaluator, module: Module) -> Iterator[str]:
 
 
 def starred(module: Module, name: str) -> Values:
-    """The names of TensorFlow that a name may be by ``from tensorflow.a import *``, as values."""
+    """The values that a name may have by ``from tensorflow.a import *``."""
     found = {joined(below, name) for below in _stars(module)}
     values = map(tensorflow_names.value, found)
     return frozenset(value for value in values if _may_be_starred(value[1]))
@@ -141,7 +141,7 @@ def is_known(full: str) -> bool:
 
 
 def not_read(full: str) -> Values:
-    """The values of a module that no file was found of, or none that is worth reading."""
+    """The values of a module without a file, or with one that is not read."""
     return OTHER if is_known(full) and full.split(".")[0] not in _HAND_ON else UNKNOWN
 
 

@@ -40,9 +40,9 @@ def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
     default = _default(function, param)
     if default is not None:
         found |= evaluator.values(module, default)
-    given = list(_given(evaluator, module, function, owner, index - is_method, param))
-    if given:
-        return frozenset(found).union(*given)
+    passed = list(_passed(evaluator, module, function, owner, index - is_method, param))
+    if passed:
+        return frozenset(found).union(*passed)
     is_other = annotated == OTHER and last_word(param.annotation) not in _ANY
     return frozenset(found) | (OTHER if is_other else UNKNOWN)
 
@@ -63,7 +63,7 @@ def _default(function: Any, param: ast.arg) -> ast.expr | None:
     return next((default for each, default in pairs if each is param), None)
 
 
-def _given(
+def _passed(
     evaluator: Evaluator, module: Module, function: Any, owner: Any, index: int, param: ast.arg
 ) -> Iterator[Values]:
     """The values that each call of a function passes for a parameter."""
@@ -110,7 +110,7 @@ def _is(evaluator: Evaluator, module: Module, node: Any, function: Any, owner: A
 
 
 def _argument(call: ast.Call, index: int, name: str) -> ast.expr | None:
-    """The argument for a parameter; None if it is not given, or starred."""
+    """The argument for a parameter; None if it is not passed, or starred."""
     for position, each in enumerate(call.args):
         if type(each) is ast.Starred:
             return None

@@ -161,8 +161,8 @@ def _outside(node: Any) -> Iterator[Any]:
         yield from (*node.bases, *node.keywords)
         return
     yield from (*node.args.defaults, *filter(None, node.args.kw_defaults))
-    given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-    for each in filter(None, (*given, node.args.vararg, node.args.kwarg)):
+    named = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    for each in filter(None, (*named, node.args.vararg, node.args.kwarg)):
         if each.annotation is not None:
             yield each.annotation
     if getattr(node, "returns", None) is not None:

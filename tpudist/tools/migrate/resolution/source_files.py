@@ -8,7 +8,7 @@ from typing import Iterable, Sequence
 
 from tpudist import machine
 
-#: Folders of what is built: a user is told of them.
+#: Folders of what is built: the summary lists them.
 _BUILT = ("build", "dist")
 #: Folders of what is built or installed.
 _PASSED_OVER = frozenset(_BUILT + ("__pycache__", "node_modules") + machine.INSTALLED)

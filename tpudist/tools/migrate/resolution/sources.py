@@ -1,4 +1,4 @@
-"""Reading files so that what is not changed is written back as it was.
+"""Reads and writes files so that what is not changed stays as it was.
 
 A notebook is read as one module, see `tpudist.tools.migrate.resolution.notebooks`.
 """

@@ -1,4 +1,4 @@
-"""Dotted names of TensorFlow make strategies, resolvers and other objects of some kinds.
+"""Finds which kind of object a dotted name of TensorFlow makes, such as a strategy.
 
 Reads the table (`tpudist.surfaces`); imports no TensorFlow.
 """

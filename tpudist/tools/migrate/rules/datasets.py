@@ -82,9 +82,10 @@ def graph_iterators(use: Use) -> None:
 
 
 def _iterator_of(use: Use, call: ast.Call) -> ast.Call | None:
-    """The call that makes an iterator in a graph of what a call makes, if nothing else reads that.
+    """The call that makes an iterator in a graph of the dataset that a call makes.
 
-    It is the call of ``make_initializable_iterator``; None if there is none.
+    It is the call of ``make_initializable_iterator``; None if there is none, or if something else
+    reads the dataset.
     """
     module, dataset, assign = use.module, call, use.module.parent(call)
     target = assign.targets[0] if type(assign) is ast.Assign else None
@@ -128,9 +129,9 @@ def dataset_iterators(use: Use) -> None:
     else:
         _, end = use.module.outer_span(owner)
         start, last = use.module.span(use.call)
-        given = use.arguments[0].start if use.arguments else last - 1
+        first = use.arguments[0].start if use.arguments else last - 1
         use.edits.wrap(start, end, new + "(", "")
-        use.edits.replace(end, given, ", " if use.arguments else "")
+        use.edits.replace(end, first, ", " if use.arguments else "")
         use.note(new)
 
 

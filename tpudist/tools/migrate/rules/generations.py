@@ -1,4 +1,4 @@
-"""Names that one generation of TensorFlow has alone, or with another meaning than the other."""
+"""Rules for names that only one generation of TensorFlow has, or that differ between them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tpudist.surfaces import changed_names as changed
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
-_OF_STRATEGIES = ("distribute.", "tpu.")  # they tell an era, and have rules of their own
+_OF_STRATEGIES = ("distribute.", "tpu.")  # they have rules of their own
 
 
 @rule("first-generation", [("tf", name) for name in surfaces.FIRST_GENERATION])

@@ -147,7 +147,7 @@ def _leave_refused(use: Use, refused: dict[str, str]) -> None:
 
 
 def _leave_path(use: Use, ends: Iterable[str]) -> None:
-    """Leaves a call with a path whose end is seen, and is none of some."""
+    """Reports a call whose path ends, as far as it is written out, in none of `ends`."""
     path: Argument | None = use.argument(0, "filepath")
     end = _end(path.value) if path is not None else None
     if end is not None and not end.endswith(tuple(ends)):
@@ -155,7 +155,7 @@ def _leave_path(use: Use, ends: Iterable[str]) -> None:
 
 
 def _end(node: Any) -> str | None:
-    """The text that an expression ends with, None if that is not seen."""
+    """The text that an expression ends with, None if it is not written out."""
     if type(node) is ast.JoinedStr and node.values:
         return _end(node.values[-1])
     if type(node) is ast.BinOp and type(node.op) is ast.Add:

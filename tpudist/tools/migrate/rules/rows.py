@@ -1,4 +1,4 @@
-"""Rules without code of their own: names that have another spelling now, and names with none.
+"""Makes the rules that only give names another spelling, or report that they have none.
 
 The table LEFT has the names that such a rule leaves, with what to type instead; ``rules.cfg`` says
 why.

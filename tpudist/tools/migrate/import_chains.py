@@ -1,4 +1,4 @@
-"""Finds the names of TensorFlow that a file takes from other files of its code base.
+"""Finds the names of TensorFlow that a file imports from other files of its code base.
 
 ``from common import tf``, ``from common import *``, and ``common.tf`` of a module that is imported.
 """
@@ -16,25 +16,25 @@ from tpudist.surfaces.eras.local_names import joined
 Names = Dict[str, Tuple[str, str]]
 
 
-def borrowed(
-    nodes: walks.Nodes, find: Callable[[str, int], str | None], lent: Mapping[str, Names]
+def imported(
+    nodes: walks.Nodes, find: Callable[[str, int], str | None], exports: Mapping[str, Names]
 ) -> Names:
-    """The names that other files give a file, as far as it reads them.
+    """The names that a file imports from other files.
 
     Args:
       nodes: all nodes of the file.
       find: the file that a module and a number of leading dots mean in an import, or None.
-      lent: {path: `Names`} of what the files give that were read before.
+      exports: {path: `Names`} that the files export which were read before.
     """
     found: Names = {}
 
     def add_members(module: str, level: int) -> None:
-        theirs = lent.get(find(module, level) or "", {})
+        theirs = exports.get(find(module, level) or "", {})
         found.update(("." + name, value) for name, value in theirs.items())
 
     for node in nodes.of(ast.ImportFrom):
         module, level = node.module or "", node.level
-        theirs = lent.get(find(module, level) or "", {})
+        theirs = exports.get(find(module, level) or "", {})
         for alias in node.names:
             if alias.name == "*":
                 found.update(theirs)
@@ -48,7 +48,7 @@ def borrowed(
 
 
 def used(nodes: walks.Nodes, names: Names) -> Names:
-    """Those of some names that a file reads."""
+    """The names, of some, that a file reads."""
     read = {"*"}
     if names:
         read.update(node.id for node in nodes.of(ast.Name))
@@ -56,10 +56,10 @@ def used(nodes: walks.Nodes, names: Names) -> Names:
     return {name: value for name, value in names.items() if name in read}
 
 
-def given(path: str, nodes: walks.Nodes, bindings: local_names.Bindings, names: Names) -> Names:
-    """Returns the names of TensorFlow that other files can take from a file.
+def exported(path: str, nodes: walks.Nodes, bindings: local_names.Bindings, names: Names) -> Names:
+    """The names of TensorFlow that other files can import from a file.
 
-    They are its own, by its `bindings`, and those that other files give it.
+    They are its own, by its `bindings`, and those that it imports from other files.
     """
     found = {name: (below, path) for name, below in bindings.tensorflow.items()}
     for node in nodes.of(ast.ImportFrom):
