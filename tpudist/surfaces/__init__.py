@@ -1,17 +1,16 @@
 """THE TABLE: every name of the three eras, and where it leads.
 
 One table, many readers: the facades' tests, the drop-in namespaces, the script
-runner, the codemod and the docs. It imports no TensorFlow. To change: a row of an era's
-module, or of ``names.txt``; logic belongs to the readers.
+runner, the codemod and the docs. It imports no TensorFlow. To change: a row of
+``names.txt``; where a name leads is answered in `leads`, other logic belongs to the readers.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Iterator, NamedTuple
 
-from tpudist.surfaces.rows import Row
-from tpudist.surfaces.rows import of as _of_era
+from tpudist.surfaces import tables
 from tpudist.surfaces.tables import table
 
 # Tables of ``names.txt``, which says what is in them; each is read when it is first asked for.
@@ -64,7 +63,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _rows() -> tuple[Row, ...]:
-    return tuple(row for era in ERAS for row in _of_era(era, spelled(era)))
+    return tuple(row for era in ERAS for row in _of_era(era))
 
 
 #: The eras, oldest first.
@@ -87,7 +86,7 @@ def rows_of(era: str) -> tuple[Row, ...]:
     """
     if era not in ERAS:
         raise KeyError(era)
-    return tuple(_of_era(era, spelled(era)))
+    return tuple(_of_era(era))
 
 
 def members(era: str, carried: bool = True) -> dict[str, Row]:
@@ -142,3 +141,65 @@ def keras_names() -> frozenset[str]:
     """The names below ``tf`` that only a program written with Keras uses."""
     every = {name for names in table("KERAS").values() for name in names}
     return frozenset(every - {"initializers", "losses", "metrics"})
+
+
+class Row(NamedTuple):
+    """One name of one era.
+
+    Args:
+      era: "contrib", "v2_0" or "v2_2".
+      name: dotted name below ``tf``; members of the strategy class are written
+        ``TPUStrategy.<member>``.
+      kind: "init", "property", "method", "function" or "class".
+      signature: as on the era's page, without ``self``; "" for a property.
+      leads_to: ``module:attribute`` of what answers for it: of a member of the
+        strategy class its operation of ``tpudist.adapter``.
+      carried: whether it is another era's name that the releases of this one still
+        had, deprecated and on no page: it works, and is no evidence of the era.
+      since: first TensorFlow release that has the name natively, "" if none has
+        (a spelling that only the documentation used).
+      until: last one, "" while the newest release still has it.
+      url: the reference page that the row implements.
+    """
+
+    era: str
+    name: str
+    kind: str
+    signature: str
+    leads_to: str
+    carried: bool
+    since: str
+    until: str
+    url: str
+
+
+def _of_era(era: str) -> Iterator[Row]:
+    """Yields the rows of an era, in the order of the table."""
+    for keys, _, text in tables.sections("ROWS"):
+        for module, (last,), value in tables.rows(text) if era in keys else ():
+            words, releases, url, *signature = value.split(" | ")
+            kind, _, operation = words.partition(" ")
+            since, _, until = releases.partition("-")
+            name = (module + "." + last).lstrip(".")
+            yield Row(
+                era=era,
+                name=name,
+                kind=kind,
+                signature="".join(signature),
+                leads_to="tpudist.adapter:" + operation if operation else _home(era, name),
+                carried="carried" in keys,
+                since=since,
+                until=until,
+                url=url.replace("{era}", spelled(era)),
+            )
+
+
+def _home(era: str, name: str) -> str:
+    """What the era's drop-in has for a name, or for its longest parent."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        for above in ("", "contrib.distribute."):
+            home = table("DROPINS")[era].get(above + ".".join(parts[:end]))
+            if home:
+                return ".".join([home] + parts[end:])
+    return "tensorflow:" + name

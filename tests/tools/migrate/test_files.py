@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.tools.migrate import harness
-from tpudist.tools.migrate import file_runs
+from tpudist.tools.migrate import engine
 from tpudist.tools.migrate.resolution import codebase
 
 BEFORE = "from tpudist.v2_0 import tensorflow as tf\nstrategy = tf.distribute.get_strategy()\n"
@@ -139,7 +139,7 @@ def test_writing_keeps_the_mode_and_leaves_nothing_behind(tmp_path):
     path = tmp_path / "a.py"
     result = migrate(tmp_path, (BEFORE + USE).encode())
     path.chmod(0o754)
-    assert not file_runs.write(result).refused
+    assert not engine.write(result).refused
     assert path.read_text() == AFTER + NEW
     if os.name != "nt":
         assert stat.S_IMODE(path.stat().st_mode) == 0o754
@@ -153,7 +153,7 @@ def test_a_write_that_fails_leaves_the_file(tmp_path, monkeypatch):
         raise OSError("the disk is full")
 
     monkeypatch.setattr(os, "replace", fail)
-    assert "the disk is full" in file_runs.write(result).refused
+    assert "the disk is full" in engine.write(result).refused
     assert (tmp_path / "a.py").read_text() == BEFORE + USE
     assert os.listdir(str(tmp_path)) == ["a.py"]
 
@@ -163,7 +163,7 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.py").write_text(BEFORE + USE)
     (tmp_path / "a.py").symlink_to(tmp_path / "real" / "a.py")
-    file_runs.write(harness.results(tmp_path, "2.2")["a.py"])
+    engine.write(harness.results(tmp_path, "2.2")["a.py"])
     assert (tmp_path / "a.py").is_symlink()
     assert (tmp_path / "real" / "a.py").read_text() == AFTER + NEW
 
@@ -200,7 +200,7 @@ def test_a_read_only_file_is_refused_and_untouched(tmp_path):
     found = migrate(tmp_path, (BEFORE + USE).encode())
     path = tmp_path / "a.py"
     path.chmod(0o444)
-    written = file_runs.write(found)
+    written = engine.write(found)
     assert "read-only" in written.refused and not written.rewritten
     assert path.read_bytes() == (BEFORE + USE).encode()
     assert stat.S_IMODE(path.stat().st_mode) == 0o444
@@ -210,7 +210,7 @@ def test_a_read_only_file_is_refused_and_untouched(tmp_path):
 def test_permissions_survive(tmp_path, mode):
     found = migrate(tmp_path, (BEFORE + USE).encode())
     (tmp_path / "a.py").chmod(mode)
-    assert not file_runs.write(found).refused
+    assert not engine.write(found).refused
     assert stat.S_IMODE((tmp_path / "a.py").stat().st_mode) == mode
     assert (tmp_path / "a.py").read_text() == AFTER + NEW
 
@@ -220,7 +220,7 @@ def test_odd_names_of_files(tmp_path, name):
     harness.put(tmp_path, {"d 1/é/" + name: BEFORE + USE})
     ((path, found),) = harness.results(tmp_path, "2.2").items()
     assert path == "d 1/é/" + name
-    assert not file_runs.write(found).refused
+    assert not engine.write(found).refused
     assert (tmp_path / "d 1" / "é" / name).read_text() == AFTER + NEW
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.tools.migrate import harness
 from tpudist import cli
 from tpudist.surfaces.eras import names
-from tpudist.tools.migrate import engine, file_runs, program
+from tpudist.tools.migrate import engine, program
 from tpudist.tools.migrate.resolution import codebase
 
 _SIZE = 10000
@@ -24,7 +24,7 @@ def taken(folder, files):
     gc.collect()
     tracemalloc.start()
     try:
-        found = file_runs.results(argparse.Namespace(**chosen))
+        found = engine.results(argparse.Namespace(**chosen))
         most = tracemalloc.get_traced_memory()[1]
         assert [each.refused for each in found[0] if each.refused] == []
         del found
@@ -92,13 +92,13 @@ def test_what_becomes_of_a_file_is_the_same_whatever_was_read_before_it(tmp_path
 
 def test_a_file_that_is_gone_when_it_is_written_is_named(tmp_path, monkeypatch, capsys):
     harness.put(tmp_path, FILES)
-    read = file_runs.Program.__init__
+    read = engine.Program.__init__
 
     def read_and_remove(self, *args):
         read(self, *args)
         (tmp_path / "two.py").unlink()
 
-    monkeypatch.setattr(file_runs.Program, "__init__", read_and_remove)
+    monkeypatch.setattr(engine.Program, "__init__", read_and_remove)
     arguments = ["migrate", str(tmp_path), "--to", "latest", "--write"]
     assert cli.main(arguments) == 2
     assert "two.py: refused: cannot be written" in capsys.readouterr().out

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from tests.tools.migrate import harness, test_lines
-from tpudist.tools.migrate import findings
+from tpudist.tools.migrate import outcomes
 
 CORPORA = sorted(name[:-4] for name in os.listdir(harness.CASES) if name.startswith("programs"))
 CASES = [case for name in CORPORA for case in harness.programs(name)]
@@ -20,7 +20,7 @@ def test_program(tmp_path, case):
     assert {use.rule for use in left} == case.left
     assert case.why in "\n".join(map(harness.said, left))
     for use in left:
-        assert len(findings.Finding(use.rule, [use]).said()) <= 100
+        assert len(outcomes.Finding(use.rule, [use]).said()) <= 100
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

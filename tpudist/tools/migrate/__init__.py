@@ -63,9 +63,9 @@ def _check_rules(options: argparse.Namespace, known: Sequence[str]) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from tpudist.tools.migrate import console, file_runs, outcomes, report
+    from tpudist.tools.migrate import console, engine, outcomes
 
-    results, looked, passed_over = file_runs.results(options)
+    results, looked, passed_over = engine.results(options)
     if not looked:
         raise MigrateError(
             "no .py or .ipynb file below " + ", ".join(options.paths),
@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace) -> int:
             "a path that has some",
         )
     if options.write:
-        results = list(map(file_runs.write, results))
+        results = list(map(engine.write, results))
     if options.diff:
         for result in results:
             sys.stdout.write(console.diff(result))
@@ -81,5 +81,5 @@ def _run(options: argparse.Namespace) -> int:
     for line in console.lines(results, looked, options, passed_over):
         print(line, file=page)
     if options.report:
-        print(report.as_json(results, looked, options))
+        print(console.as_json(results, looked, options))
     return outcomes.exit_code(results, options.check)

@@ -1,14 +1,15 @@
-"""Prints the results of ``tpudist migrate``."""
+"""Prints the results of ``tpudist migrate``, as text and as JSON."""
 
 from __future__ import annotations
 
 import argparse
 import collections
 import difflib
-from typing import Iterable, Iterator, Sequence
+import json
+from typing import Any, Iterable, Iterator, Sequence
 
-from tpudist.tools.migrate import findings
-from tpudist.tools.migrate.outcomes import Result, Use
+from tpudist.tools.migrate import outcomes
+from tpudist.tools.migrate.outcomes import Finding, Result, Use
 
 
 def diff(result: Result) -> str:
@@ -39,7 +40,7 @@ def lines(
     for result in results:
         if result.refused:
             yield "%s: refused: %s" % (result.path, result.refused)
-    for finding in findings.of(results):
+    for finding in outcomes.findings(results):
         yield from finding.lines()
     verb = "rewritten" if options.write else "would be rewritten"
     for result in results:
@@ -73,3 +74,39 @@ def counts(uses: Iterable[Use]) -> str:
     """The number of uses that each rule rewrote."""
     counted = collections.Counter(use.rule for use in uses)
     return ", ".join("%s %d" % pair for pair in sorted(counted.items()))
+
+
+def as_json(results: Sequence[Result], looked: int, options: argparse.Namespace) -> str:
+    """Everything, as a JSON object: ``files`` (those that matter), ``findings``, and totals."""
+    whole = {
+        "to": options.to,
+        "level": options.level,
+        "files_looked_at": looked,
+        "files": list(map(_file, results)),
+        "findings": list(map(_finding, outcomes.findings(results))),
+    }
+    return json.dumps(whole, indent=1, sort_keys=True)
+
+
+def _file(result: Result) -> dict[str, Any]:
+    return {
+        "path": result.path,
+        "era": result.era,
+        "refused": result.refused,
+        "changes": result.before != result.after,
+        "rewritten": list(map(_use, result.rewritten)),
+        "left": list(map(_use, result.left)),
+    }
+
+
+def _use(use: Use) -> dict[str, Any]:
+    return {name: value for name, value in use._asdict().items() if name != "path"}
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "key": finding.key,
+        "said": finding.said(),
+        "instead": finding.uses[0].instead,
+        "places": finding.places(),
+    }

@@ -16,7 +16,6 @@ from tpudist.surfaces import leads
 from tpudist.surfaces.eras import names as era_names
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
-from tpudist.tools.migrate import keras_calls
 from tpudist.tools.migrate.resolution import members, tensorflow_names
 from tpudist.tools.migrate.resolution.fixed_point import Values
 from tpudist.tools.migrate.resolution.module import (
@@ -27,7 +26,7 @@ from tpudist.tools.migrate.resolution.module import (
     imported,
 )
 from tpudist.tools.migrate.resolution.scopes import Scope
-from tpudist.tools.migrate.rules import Rule
+from tpudist.tools.migrate.rules import Rule, keras
 from tpudist.tools.migrate.use import STEPS, Plan, Use
 
 if TYPE_CHECKING:
@@ -106,14 +105,14 @@ def uses(plan: Plan, table: Table) -> Found:
     taken: set[Any] = set()
     for node in plan.module.of(ast.Attribute):
         if ("any", node.attr) in table:
-            yield from keras_calls.of_member(plan, node, table["any", node.attr])
+            yield from keras.of_member(plan, node, table["any", node.attr])
         if node.attr in table.words or begins_with_tensorflow(plan, node):
             yield from _of_tensorflow(plan, node, table, taken)
         if node.attr in table.owners:
             yield from _member_use(plan, node, table)
     for node in _bare_names(plan):
         yield from _of_tensorflow(plan, node, table, taken)
-    yield from keras_calls.uses(plan, table)
+    yield from keras.uses(plan, table)
     yield from _tpu_devices(plan, table)
     _leave_definitions(plan, table)
 

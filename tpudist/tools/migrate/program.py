@@ -6,13 +6,15 @@ have one generation of TensorFlow, and build a graph or none.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
-from typing import Iterable, Mapping, NamedTuple
+from typing import Callable, Dict, Iterable, Mapping, NamedTuple, Tuple
 
-from tpudist.surfaces.eras import decisions, evidence, local_names
+from tpudist.surfaces.eras import decisions, evidence, local_names, walks
 from tpudist.surfaces.eras.evidence import Evidence
-from tpudist.tools.migrate import estimators, generation, import_chains, outcomes, rules
+from tpudist.surfaces.eras.local_names import joined
+from tpudist.tools.migrate import estimators, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Hints
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.module import Module
@@ -143,7 +145,7 @@ class Program:
 
     def _read(self, codebase: CodeBase, paths: set[str]) -> None:
         """Collects the facts of each file, after those of the files that it imports."""
-        exports: dict[str, import_chains.Names] = {}
+        exports: dict[str, Names] = {}
         for path in codebase.imported_first(sorted(paths)):
             if path not in paths:
                 continue
@@ -242,17 +244,15 @@ class Program:
         return found
 
 
-def _read(
-    codebase: CodeBase, module: Module, exports: Mapping[str, import_chains.Names]
-) -> tuple[Facts, import_chains.Names]:
+def _read(codebase: CodeBase, module: Module, exports: Mapping[str, Names]) -> tuple[Facts, Names]:
     """(the facts of a file, the names of TensorFlow that it exports), from others' exports."""
     path, text, nodes = module.path, module.text, module.nodes
 
     def find(dotted: str, level: int) -> str | None:
         return codebase.find_module(dotted, level, path)
 
-    names = import_chains.imported(nodes, find, exports)
-    used = import_chains.used(nodes, names)
+    names = _imported(nodes, find, exports)
+    used = _used(nodes, names)
     exporters = frozenset(other for below, other in used.values() if below in _TENSORFLOW)
     bindings = local_names.Bindings(nodes, {name: below for name, (below, _) in used.items()})
     found = evidence.uses(nodes, path, bindings).evidence
@@ -262,7 +262,7 @@ def _read(
         Facts(
             says=says,
             era=decision.era if decision.decisive else "",
-            contrib=_tells_contrib(found),
+            contrib=_is_contrib(found),
             tensorflow_1=_names_tensorflow_1(found),
             hints=generation.of_file(text, nodes, bindings, found),
             modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
@@ -270,7 +270,7 @@ def _read(
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
         ),
-        import_chains.exported(path, nodes, bindings, names),
+        _exported(path, nodes, bindings, names),
     )
 
 
@@ -288,7 +288,7 @@ def names_legacy(raw: bytes) -> bool:
     return any(name in raw for name in _OWN)
 
 
-def _tells_contrib(found: Iterable[Evidence]) -> bool:
+def _is_contrib(found: Iterable[Evidence]) -> bool:
     stated = [each for each in found if each.kind == evidence.STATED]
     own = [each for each in found if each.kind == evidence.SURFACE]
     return any(each.eras == ("contrib",) for each in stated or own)
@@ -300,3 +300,61 @@ def _names_tensorflow_1(found: Iterable[Evidence]) -> bool:
         each.eras == ("contrib",) and each.kind != evidence.GRAPH and not each.name.startswith(".")
         for each in found
     )
+
+
+#: {name: (what it is below ``tf``, the file that imports it from TensorFlow)}. A name is "name",
+#: ".attribute" of whatever object, or "*" for every name of a module of TensorFlow.
+Names = Dict[str, Tuple[str, str]]
+
+
+def _imported(
+    nodes: walks.Nodes, find: Callable[[str, int], str | None], exports: Mapping[str, Names]
+) -> Names:
+    """The names that a file imports from other files.
+
+    Args:
+      nodes: all nodes of the file.
+      find: the file that a module and a number of leading dots mean in an import, or None.
+      exports: {path: `Names`} that the files export which were read before.
+    """
+    found: Names = {}
+
+    def add_members(module: str, level: int) -> None:
+        theirs = exports.get(find(module, level) or "", {})
+        found.update(("." + name, value) for name, value in theirs.items())
+
+    for node in nodes.of(ast.ImportFrom):
+        module, level = node.module or "", node.level
+        theirs = exports.get(find(module, level) or "", {})
+        for alias in node.names:
+            if alias.name == "*":
+                found.update(theirs)
+            elif alias.name in theirs:
+                found[alias.asname or alias.name] = theirs[alias.name]
+            add_members(joined(module, alias.name), level)
+    for node in nodes.of(ast.Import):
+        for alias in node.names:
+            add_members(alias.name, 0)
+    return found
+
+
+def _used(nodes: walks.Nodes, names: Names) -> Names:
+    """The names, of some, that a file reads."""
+    read = {"*"}
+    if names:
+        read.update(node.id for node in nodes.of(ast.Name))
+        read.update("." + node.attr for node in nodes.of(ast.Attribute))
+    return {name: value for name, value in names.items() if name in read}
+
+
+def _exported(path: str, nodes: walks.Nodes, bindings: local_names.Bindings, names: Names) -> Names:
+    """The names of TensorFlow that other files can import from a file.
+
+    They are its own, by its `bindings`, and those that it imports from other files.
+    """
+    found = {name: (below, path) for name, below in bindings.tensorflow.items()}
+    for node in nodes.of(ast.ImportFrom):
+        below = local_names.below_tensorflow(node.module or "") if not node.level else None
+        if below is not None and node.names[0].name == "*":
+            found["*"] = joined(below, "*"), path
+    return {name: value for name, value in {**found, **names}.items() if name[0] != "."}
