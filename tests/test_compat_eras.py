@@ -1,8 +1,11 @@
 """The table of public scripts and their eras: what it says is compared with what is read."""
 
+import os
+import subprocess
+
 import pytest
 
-from compat.make import eras
+from compat.make import eras, programs
 
 
 def test_the_table_names_each_script_once_and_eras_only():
@@ -31,3 +34,17 @@ def test_the_model_garden_of_2_1_and_2_2(capsys, tmp_path):
     """Its wheels are fetched by pip: most of its scripts were taken for contrib's once."""
     code = eras.main(["--only", "tf-models-official", "--work", str(tmp_path)])
     assert code == 0, capsys.readouterr().out
+
+
+def test_a_revision_is_the_last_one_of_its_day_whatever_the_time(tmp_path):
+    repository = tmp_path / "some+code" / "repo"
+    command = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    for hour in ("2020-01-01T00:10", "2020-01-01T23:50", "2020-01-02T00:10"):
+        (repository / "when.txt").write_text(hour)
+        environment = dict(os.environ, GIT_COMMITTER_DATE=hour + ":00Z")
+        subprocess.run([*command, "add", "when.txt"], check=True)
+        subprocess.run([*command, "commit", "-qm", hour], check=True, env=environment)
+    folder, _ = programs.fetch("some/code", "2020-01-01", str(tmp_path), str(tmp_path / "work"))
+    with open(os.path.join(folder, "when.txt"), encoding="utf-8") as file:
+        assert file.read() == "2020-01-01T23:50"

@@ -80,7 +80,8 @@ def fetch(repository, date, mirrors, work):
         subprocess.run(["git", "clone", "-q", "--bare", url, git], check=True)
     command = ["git", "--git-dir", git]
     revision = subprocess.check_output(
-        command + ["rev-list", "-1", "--before=" + date, "HEAD"], universal_newlines=True
+        command + ["rev-list", "-1", "--before=%sT23:59:59Z" % date, "HEAD"],
+        universal_newlines=True,
     ).strip()
     place = os.path.join(work, "src", repository.replace("/", "+"), revision[:10])
     folder = os.path.join(place, repository.split("/")[1].replace("-", "_"))
