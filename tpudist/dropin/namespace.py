@@ -286,7 +286,8 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
     close = _close_name(space, name)
     first = path.partition(".")[0]
     still_has_it = first in surfaces.LAST and bases_of(space)
-    if leads.gone_prefix(path) is None or (still_has_it and first != "contrib"):
+    prefix = leads.gone_prefix(path)
+    if prefix is None or (prefix == first != "contrib" and still_has_it):
         return AttributeError(
             "module %r has no attribute %r (nor has TensorFlow %s)%s"
             % (space.__name__, name, release, close and "; did you mean tf.%s?" % close)
@@ -300,7 +301,7 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
         )
     why = (
         str(cause)
-        if first not in surfaces.LAST
+        if first not in surfaces.LAST or still_has_it
         else ("tf.%s ended with TensorFlow %s" % (first, surfaces.LAST[first]))
     )
     return EraNameError(

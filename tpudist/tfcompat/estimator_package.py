@@ -2,18 +2,23 @@
 
 Its last release, 2.15.0, asks for one attribute and four private modules that TensorFlow no longer
 has: the names of its exported API, and what only TPU embeddings and the distribute coordinator of
-TensorFlow 1 used. It is given these, and is then what it was on 2.15.
+TensorFlow 1 used. It is given these, and the Keras of its time as ``tf.keras``, and is then what it
+was on 2.15.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import sys
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterator, Mapping
 
+import tensorflow as tf
 from tensorflow.python.util import tf_export
+
+from tpudist.tfcompat import keras_packages
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -46,7 +51,45 @@ def load() -> ModuleType | None:
 def api(generation: str) -> ModuleType:
     """The package's ``tf.estimator`` as "compat.v1" or "compat.v2" has it."""
     name = "tensorflow_estimator.python.estimator.api._%s.estimator" % generation[-2:]
-    return importlib.import_module(name)
+    if name in sys.modules:
+        return sys.modules[name]
+    with _with_keras_2():
+        return importlib.import_module(name)
+
+
+@contextlib.contextmanager
+def _with_keras_2() -> Iterator[None]:
+    """Lets modules that are imported meanwhile have a ``tf`` whose Keras is that of the eras.
+
+    They say ``import tensorflow as tf``, and make classes of ``tf.keras`` at once.
+    """
+    v1, v2 = _keras("compat.v1", "keras", "layers"), _keras("compat.v2", "keras")
+    both = {"v1": _Overlay(tf.compat.v1, v1), "v2": _Overlay(tf.compat.v2, v2)}
+    sys.modules["tensorflow"] = _Overlay(tf, {"compat": _Overlay(tf.compat, both), **v2})
+    try:
+        yield
+    finally:
+        sys.modules["tensorflow"] = tf
+
+
+def _keras(generation: str, *names: str) -> dict[str, ModuleType]:
+    return {
+        name: keras_packages.modules(generation, name, tf)[0]
+        for name in names
+        if keras_packages.leads_elsewhere(generation, name)
+    }
+
+
+class _Overlay(types.ModuleType):
+    """A module of which some members are others."""
+
+    def __init__(self, module: ModuleType, members: Mapping[str, ModuleType]) -> None:
+        super().__init__(module.__name__)
+        self.__dict__.update(members, __path__=module.__path__, __spec__=module.__spec__)
+        self._module = module
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._module, name)
 
 
 class _Gone:
