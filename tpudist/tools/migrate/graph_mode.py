@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from tpudist.tools.migrate import imports, statements
+from tpudist.tools.migrate import imports
 from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.resolution.module import Module, imported
 from tpudist.tools.migrate.rules import IMPORTS
@@ -30,7 +30,7 @@ def plan_call(plan: Plan, is_v1: bool, home: str) -> None:
     places = [(statement, name)] if name else list(_imports(module))
     if not places:
         lines = [imports.statement(home, "tf"), "tf." + _CALL]
-        plan.done(statements.put_first(plan, lines), RULE, "", "; ".join(lines))
+        plan.done(imports.put_first(plan, lines), RULE, "", "; ".join(lines))
         return
     statement, name = places[0]
     seen = module.code(statement).split("\n")[-1]
@@ -40,7 +40,7 @@ def plan_call(plan: Plan, is_v1: bool, home: str) -> None:
         return
     is_v1 = is_v1 and not plan.ignores(statement, IMPORTS)
     call = "%s.%s%s" % (name, "" if is_v1 else "compat.v1.", _CALL)
-    statements.put_behind(plan, statement, [call])
+    imports.put_behind(plan, statement, [call])
     plan.done(statement, RULE, seen, call)
 
 

@@ -18,7 +18,7 @@ from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import legacy_uses
 from tpudist.tools.migrate.legacy_uses import CONTRIB, Table
-from tpudist.tools.migrate.resolution import builtin_calls
+from tpudist.tools.migrate.resolution import evaluate
 from tpudist.tools.migrate.resolution.module import Module, first_name
 from tpudist.tools.migrate.use import STEPS, Plan
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 NAME = "indirect-names"
 _ASKING = ("getattr", "hasattr", "setattr", "delattr", "object")  # mock.patch.object
-_IMPORTING = ("__import__", *builtin_calls.IMPORTING)
+_IMPORTING = ("__import__", *evaluate.IMPORTING)
 _RUNNING = ("exec", "eval", "compile", "timeit", "Timer")
 #: A string that is one name of TensorFlow; a name of it in code; a module that is put together.
 _WHOLE = re.compile(r"(?:[\w.]*\.)?(?:tf|tensorflow)\.([\w.]*\w)\Z")
@@ -98,7 +98,7 @@ def _in_strings(plan: Plan, table: Table) -> Found:
     module = plan.module
     types = set(module.annotations)
     for node in module.of(ast.Constant, ast.BinOp, ast.JoinedStr, ast.Call):
-        text, call = builtin_calls.text(node), module.parent(node)
+        text, call = evaluate.literal(node), module.parent(node)
         is_first = type(call) is ast.Call and node in call.args[:1]
         function = last_word(call.func) if is_first else ""
         if text is None and function in _IMPORTING and _PART.search(module.code(node)):

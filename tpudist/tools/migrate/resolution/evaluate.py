@@ -21,17 +21,11 @@ for ``a, b = c, d`` and ``for a in (b, c)``.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
-from tpudist.tools.migrate.resolution import (
-    builtin_calls,
-    imported_values,
-    members,
-    parameters,
-    tensorflow_names,
-)
+from tpudist.tools.migrate.resolution import imported_values, members, tensorflow_names
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.fixed_point import NOTHING, OTHER, UNKNOWN, FixedPoint, Values
 from tpudist.tools.migrate.resolution.module import FUNCTIONS, Module, is_none
@@ -101,14 +95,14 @@ class Evaluator:
         return set().union(*[members.attribute(self, value, node.attr) for value in values])
 
     def _call(self, module: Module, node: ast.Call) -> Iterable[Any]:
-        if last_word(node.func) in builtin_calls.IMPORTING:
-            return builtin_calls.imported(node)
+        if last_word(node.func) in IMPORTING:
+            return _imported_by_name(node)
         if "lazy" in last_word(node.func).lower() and node.args:
             below = tensorflow_names.spelled_below(walks.text(node.args[-1]) or "")
             return UNKNOWN if below is None else [tensorflow_names.value(below)]
-        name = builtin_calls.builtin_name(module, node.func)
+        name = _builtin_name(module, node.func)
         if name:
-            return builtin_calls.result(self, module, node, name)
+            return _of_builtin(self, module, node, name)
         values = self.values(module, node.func)
         return set().union(*[members.result(self, value) for value in values])
 
@@ -150,7 +144,7 @@ class Evaluator:
         if said is not None:
             return said
         if type(node) is ast.arg:
-            return parameters.values(self, module, node)
+            return _of_parameter(self, module, node)
         parent = module.parent(node)
         kind = type(parent)
         if kind is ast.Assign:
@@ -184,7 +178,7 @@ class Evaluator:
         node = node if text is None else _expression(text)
         if type(node) is ast.Subscript and last_word(node.value) == "Optional":
             node = walks.index_of(node)
-        if node is None or builtin_calls.builtin_name(module, node) == "object":
+        if node is None or _builtin_name(module, node) == "object":
             return UNKNOWN  # it promises nothing
         found: set[Any] = set()
         for value in self.values(module, node):
@@ -229,3 +223,155 @@ _METHODS: dict[type, Any] = {
     ast.NamedExpr: Evaluator._inner,
     **dict.fromkeys((ast.Subscript, ast.Await, ast.Yield, ast.YieldFrom), Evaluator._unknown),
 }
+
+
+_ANY = ("", "Any", "object")  # annotations that say nothing; "" is that of a string
+_NOWHERE = -9
+_STRATEGY: Values = frozenset([("is", "strategy")])
+
+
+def _of_parameter(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
+    """The values of a parameter; unknown if no call of its function is found."""
+    function = module.around(param, (*FUNCTIONS, ast.Lambda))
+    if param in (function.args.vararg, function.args.kwarg):
+        return UNKNOWN
+    if type(function) is ast.Lambda:
+        call, first = module.parent(function), _index(function, param) == 0
+        return _STRATEGY if first and _merges(evaluator, module, call, function) else UNKNOWN
+    annotated: Values = frozenset()
+    if param.annotation is not None:
+        annotated = evaluator.of_annotation(module, param.annotation)
+    if annotated and ("unknown",) not in annotated and ("other",) not in annotated:
+        return annotated
+    owner = module.around(function, (*FUNCTIONS, ast.ClassDef))
+    decorators = [last_word(each) for each in function.decorator_list]
+    is_method = type(owner) is ast.ClassDef and "staticmethod" not in decorators
+    index = _index(function, param)
+    if is_method and index == 0:
+        return frozenset([("object", module, owner)])
+    found: set[Any] = set()
+    default = _default(function, param)
+    if default is not None:
+        found |= evaluator.values(module, default)
+    passed = list(_passed(evaluator, module, function, owner, index - is_method, param))
+    if passed:
+        return frozenset(found).union(*passed)
+    is_other = annotated == OTHER and last_word(param.annotation) not in _ANY
+    return frozenset(found) | (OTHER if is_other else UNKNOWN)
+
+
+def _every(function: Any) -> list[Any]:
+    return [*function.args.posonlyargs, *function.args.args]
+
+
+def _index(function: Any, param: ast.arg) -> int:
+    every = _every(function)
+    return every.index(param) if param in every else _NOWHERE
+
+
+def _default(function: Any, param: ast.arg) -> ast.expr | None:
+    every, arguments = _every(function), function.args
+    pairs = list(zip(every[::-1], arguments.defaults[::-1]))
+    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults)
+    return next((default for each, default in pairs if each is param), None)
+
+
+def _passed(
+    evaluator: Evaluator, module: Module, function: Any, owner: Any, index: int, param: ast.arg
+) -> Iterator[Values]:
+    """The values that each call of a function passes for a parameter."""
+    name = function.name
+    if type(owner) is ast.ClassDef and name == "__init__":
+        name = owner.name
+    for where in _callers(evaluator, module, name):
+        for call in where.calls_by_name.get(name, ()):
+            argument = _argument(call, index, param.arg)
+            if argument is not None and _is(evaluator, where, call.func, function, owner):
+                yield evaluator.values(where, argument)
+        for call in where.calls_by_name.get("merge_call", ()) if index == 0 else ():
+            merged = call.args[0] if call.args else None
+            if last_word(merged) == name and _is(evaluator, where, merged, function, owner):
+                if _merges(evaluator, where, call, merged):
+                    yield _STRATEGY
+
+
+def _merges(evaluator: Evaluator, module: Module, call: Any, function: Any) -> bool:
+    """Whether a call is ``context.merge_call(function, ...)``, which passes the strategy."""
+    return (
+        type(call) is ast.Call
+        and call.args[:1] == [function]
+        and ("method", "context", "merge_call") in evaluator.values(module, call.func)
+    )
+
+
+def _callers(evaluator: Evaluator, module: Module, name: str) -> Iterator[Module]:
+    """Yields the modules that may call a function: they import its module, and call such a name."""
+    codebase = evaluator.codebase
+    for path in sorted(codebase.leading_to(module.path)):
+        if codebase.may_call(path, name):
+            found = module if path == module.path else codebase.module(path)
+            if found is not None:
+                yield found
+
+
+def _is(evaluator: Evaluator, module: Module, node: Any, function: Any, owner: Any) -> bool:
+    return any(
+        (value[0] == "function" and value[2] is function)
+        or (value[0] == "class" and value[2] is owner)
+        for value in evaluator.values(module, node)
+    )
+
+
+def _argument(call: ast.Call, index: int, name: str) -> ast.expr | None:
+    """The argument for a parameter; None if it is not passed, or starred."""
+    for position, each in enumerate(call.args):
+        if type(each) is ast.Starred:
+            return None
+        if position == index:
+            return each
+    return next((each.value for each in call.keywords if each.arg == name), None)
+
+
+#: Functions that may return an argument, or an object that is kept elsewhere.
+_GIVING_BACK = frozenset("eval getattr globals locals max min next super type vars".split())
+#: Functions that import a module by its name.
+IMPORTING = ("importorskip", "import_module")
+
+
+def _builtin_name(module: Module, node: Any) -> str:
+    """The name of the builtin that a Name is, "" of anything else."""
+    if type(node) is not ast.Name:
+        return ""
+    found = module.scope(node)[node.id]
+    return node.id if found and all(each.is_builtin for each in found) else ""
+
+
+def _of_builtin(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> Iterable[Any]:
+    """The values of a call of a builtin: unknown if it may be something that was passed in."""
+    member = walks.text(call.args[1]) if name == "getattr" and len(call.args) > 1 else None
+    if member is not None:
+        owner = evaluator.values(module, call.args[0])
+        found = [members.attribute(evaluator, each, member) for each in owner]
+        return set().union(*found, *(evaluator.values(module, each) for each in call.args[2:]))
+    if name == "__import__":
+        return _imported_by_name(call, above=True)
+    return UNKNOWN if name in _GIVING_BACK else OTHER
+
+
+def _imported_by_name(call: ast.Call, above: bool = False) -> Values:
+    """The values of ``importlib.import_module("tensorflow.a")`` and its kin.
+
+    ``__import__`` gives the package that a module is in, which is `above` it.
+    """
+    name = literal(call.args[0]) if call.args else None
+    name = name.split(".")[0] if name and above else name
+    below = tensorflow_names.spelled_below(name or "")
+    return UNKNOWN if below is None else frozenset([tensorflow_names.value(below)])
+
+
+def literal(node: Any) -> str | None:
+    """The text of a literal, or of a sum of some; None of anything else."""
+    if type(node) is ast.BinOp and type(node.op) is ast.Add:
+        first, second = literal(node.left), literal(node.right)
+        return None if first is None or second is None else first + second
+    return walks.text(node)

@@ -10,9 +10,11 @@ import re
 import sys
 from typing import Any, Iterator, NamedTuple
 
+from tpudist import surfaces
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
-from tpudist.tools.migrate.resolution import marks, scopes, sources
+from tpudist.tools.migrate.resolution import scopes, sources
+from tpudist.tools.migrate.resolution.fixed_point import OTHER, Values
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 #: Python 3.8 to 3.11 place the expressions of an f-string wrongly.
@@ -53,7 +55,7 @@ class Module:
         self.tree = walks.parse(text)
         self.nodes = walks.nodes(self.tree)
         self.of = self.nodes.of
-        self.marks = marks.Marks(text)
+        self.marks = Marks(text)
         self._is_ascii = text.isascii()
         self._arguments: dict[Any, list[Argument]] = {}
         self.class_attributes: dict[Any, dict[str, list[Any]]] = {}
@@ -289,3 +291,40 @@ def imported(node: Any) -> Iterator[tuple[str, str]]:
 def is_star(node: Any) -> bool:
     """Whether an import statement is ``from x import *``."""
     return type(node) is ast.ImportFrom and node.names[0].name == "*"
+
+
+_MARK = re.compile(r"#\s*tpudist:\s*(\w+)(?:\[([\w, -]+)\])?")
+_OTHER = "other"
+
+
+class Marks:
+    """The marks of a file."""
+
+    def __init__(self, text: str) -> None:
+        self._kinds: dict[int, str] = {}
+        self._ignored: dict[int, set[str]] = {}
+        if "tpudist:" in text:
+            for number, line in enumerate(text.split("\n"), 1):
+                self._take(number, _MARK.search(line))
+
+    def _take(self, number: int, mark: re.Match[str] | None) -> None:
+        if mark is None:
+            return
+        word, rules = mark.groups()
+        if word == "ignore":
+            names = (rules or "*").split(",")
+            self._ignored[number] = {name.strip() for name in names}
+        elif word == _OTHER or word in surfaces.DESCRIPTIONS:
+            self._kinds[number] = word
+
+    def values(self, line: int) -> Values | None:
+        """The values that what a line defines is said to have; None if nothing is said."""
+        kind = self._kinds.get(line)
+        if kind is None:
+            return None
+        return OTHER if kind == _OTHER else frozenset([("is", kind)])
+
+    def ignored(self, line: int, rule: str) -> bool:
+        """Whether a rule is to pass over a line."""
+        rules = self._ignored.get(line, ())
+        return rule in rules or "*" in rules
