@@ -9,7 +9,7 @@ import pytest
 
 from tests.legacy.harness import in_a_process
 from tpudist import machine, surfaces
-from tpudist.legacy import era_keras, runner
+from tpudist.legacy import era_keras, quirks, runner
 from tpudist.surfaces.eras import program
 from tpudist.tfcompat import keras_packages, versions
 
@@ -212,7 +212,7 @@ def test_batch_normalization_is_tensorflows_again():
     base = keras_packages.batch_normalization_with_masks() or object
     found = keras_packages.normalization_of_graphs()
     before = found and found[0].normalization
-    with era_keras.layers_of_slim(), era_keras.moments_of_era():
+    with quirks.applied():
         assert found is None or found[0].normalization is found[1]
     assert "__init_subclass__" not in vars(base) or base is object
     assert found is None or found[0].normalization is before

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.legacy.harness import in_a_process
-from tpudist.legacy import behaviour
+from tpudist.legacy import quirks
 
 pytestmark = pytest.mark.slow
 
@@ -45,6 +45,6 @@ def test_nothing_is_listed_without_a_virtual_tpu(script):
 
 def test_all_is_undone_at_the_end():
     native = tf.compat.v1.Session.list_devices
-    with behaviour.listing_cores():
+    with quirks.applied():
         assert tf.compat.v1.Session.list_devices is not native
     assert tf.compat.v1.Session.list_devices is native

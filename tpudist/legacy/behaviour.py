@@ -1,4 +1,4 @@
-"""How TensorFlow behaves in an era: its switches, set and set back, and what it lacks of then.
+"""Sets the switches of TensorFlow's behaviour as in an era, and back.
 
 Found by running them on 1.15, 2.2, 2.4, 2.15 and 2.21:
 
@@ -18,9 +18,7 @@ Found by running them on 1.15, 2.2, 2.4, 2.15 and 2.21:
 
 from __future__ import annotations
 
-import collections
 import contextlib
-import inspect
 import sys
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
@@ -271,65 +269,3 @@ def _quiet() -> Iterator[Any]:
     with _verbosity_restored():
         _v1().logging.set_verbosity(_v1().logging.ERROR)
         yield
-
-
-@contextlib.contextmanager
-def signatures_of_era() -> Iterator[Any]:
-    """Context manager: ``inspect.getargspec`` is there, which Python 3.11 took away.
-
-    Programs of the eras and packages of contrib (tensorflow_gan) ask it what a function takes.
-    """
-    if hasattr(inspect, "getargspec"):
-        yield
-        return
-    ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
-    module: Any = inspect
-    module.getargspec = lambda function: ArgSpec(*inspect.getfullargspec(function)[:4])
-    try:
-        yield
-    finally:
-        del module.getargspec
-
-
-@contextlib.contextmanager
-def strategies_of_era() -> Iterator[None]:
-    """Context manager: TensorFlow's own strategies have ``experimental_run_v2`` too.
-
-    Programs make a MirroredStrategy, or take the default strategy, where there is no TPU.
-    """
-    import tensorflow as tf
-
-    from tpudist.tfcompat import versions
-
-    classes: list[Any] = [tf.distribute.Strategy, _v1().distribute.Strategy]
-    if not versions.RUN_V2_IS_GONE:
-        yield
-        return
-    for each in classes:
-        each.experimental_run_v2 = each.run
-    try:
-        yield
-    finally:
-        for each in classes:
-            del each.experimental_run_v2
-
-
-@contextlib.contextmanager
-def listing_cores() -> Iterator[None]:
-    """Context manager: ``list_devices`` of every Session has the cores of the virtual TPU.
-
-    Those of ``tf.test.TestCase`` and of TensorFlow's own classes are not the drop-in's.
-    """
-    from tpudist.system import workers
-    from tpudist.tfcompat import tpu
-
-    native = tpu.BaseSession.list_devices
-
-    def list_devices(self: Any) -> list[Any]:
-        return workers.with_cores(native(self), workers.virtual())
-
-    tpu.BaseSession.list_devices = list_devices
-    try:
-        yield
-    finally:
-        tpu.BaseSession.list_devices = native

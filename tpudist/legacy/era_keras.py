@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import inspect
 import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tpudist import machine, surfaces
-from tpudist.errors import EraNameError
+from tpudist import machine
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Fn
     from tpudist.surfaces.eras.keras import Keras
-    from tpudist.tfcompat.annotations import Nest
 
 
 _SAID = (
@@ -27,8 +22,6 @@ _OWN = (
     "%s imports keras, which was a package of its own until 2020; strategies train models of "
     "tf.keras: from tensorflow import keras"
 )
-#: Methods of Keras' batch normalization that the eras' programs override, without a mask.
-_MASKED = ("_moments", "_calculate_mean_and_var")
 _OF_KERAS = re.compile(r"^(tf_)?keras\.|^tensorflow(_core)?\.python\.keras\.")
 _WITHOUT_GRAPH = (
     "keras: TensorFlow 2 behaviour, for %s: in a graph Keras refuses it under a strategy, and "
@@ -129,150 +122,3 @@ def is_out_of_keras(error: BaseException) -> bool:
             return True
         trace = trace.tb_next
     return "keras" in str(error).lower()
-
-
-@contextlib.contextmanager
-def optimizers_of_era() -> Iterator[Any]:
-    """Context manager: Keras 2 finds the optimizers of the eras by their names.
-
-    ``model.compile("adam")`` then makes the class that ``tf.keras.optimizers.Adam`` was.
-    """
-    from tpudist.tfcompat import keras_packages
-
-    module: Any = keras_packages.optimizers_found_by_name()
-    if module is None:
-        yield
-        return
-    native = module.get
-    module.get = keras_packages.of_older_classes(native)
-    try:
-        yield
-    finally:
-        module.get = native
-
-
-@contextlib.contextmanager
-def layers_of_slim() -> Iterator[Any]:
-    """Context manager: ``tf_slim.batch_norm`` finds Keras' layer of TensorFlow 1.
-
-    TensorFlow 2.13 and newer look for it in a module that Keras has elsewhere.
-    """
-    from tpudist.tfcompat import keras_packages
-
-    normalization = keras_packages.normalization_of_graphs()
-    if normalization is None:
-        yield
-        return
-    module, layers = normalization
-    native, module.normalization = module.normalization, layers
-    try:
-        yield
-    finally:
-        module.normalization = native
-
-
-@contextlib.contextmanager
-def moments_of_era() -> Iterator[Any]:
-    """Context manager: subclasses of Keras' batch normalization may take no ``mask``.
-
-    Keras 2.12 and newer hand a mask to methods that programs of the eras override
-    (``_moments`` of EfficientNet's TpuBatchNormalization) and that took none.
-    """
-    from tpudist.tfcompat import keras_packages
-
-    base: Any = keras_packages.batch_normalization_with_masks()
-    if base is None:
-        yield
-        return
-
-    def of_subclass(cls: Any, **keywords: Any) -> None:
-        super(base, cls).__init_subclass__(**keywords)
-        for name in _MASKED:
-            method = vars(cls).get(name)
-            if inspect.isfunction(method) and not _takes(method, "mask"):
-                setattr(cls, name, _without_mask(method))
-
-    base.__init_subclass__ = classmethod(of_subclass)  # type: ignore[arg-type]
-    try:
-        yield
-    finally:
-        del base.__init_subclass__
-
-
-@contextlib.contextmanager
-def units_of_era() -> Iterator[Any]:
-    """Context manager: a layer ``Dense`` that was made with -1 units takes their number later.
-
-    SimCLR's layer of a projection does so when it is built. Keras refuses it since 2.6.
-    """
-    from tpudist.tfcompat import keras_packages
-
-    if keras_packages.is_keras_3():
-        yield
-        return
-    dense = keras_packages.of_graphs().layers.Dense
-    native = dense.__init__
-
-    @functools.wraps(native)
-    def made(self: Any, units: Any, *args: Any, **keywords: Any) -> None:
-        is_unknown = isinstance(units, int) and units < 0
-        native(self, 1 if is_unknown else units, *args, **keywords)
-        if is_unknown:
-            self.units = units
-
-    dense.__init__ = made
-    try:
-        yield
-    finally:
-        dense.__init__ = native
-
-
-class _Gone:
-    """A member that Keras has no more: an error says what to type.
-
-    An object may be given an attribute of that name.
-    """
-
-    def __init__(self, name: str, instead: str) -> None:
-        self._name, self._instead = name, instead
-
-    def __get__(self, instance: Any, owner: Any) -> object:
-        raise EraNameError(
-            "%s.%s is not in the Keras of TensorFlow %s" % (owner.__name__, self._name, _release()),
-            "Keras has taken it away since the program was written",
-            self._instead,
-        )
-
-
-def _release() -> str:
-    from tpudist.tfcompat import versions
-
-    return str(versions.TF)
-
-
-@contextlib.contextmanager
-def members_of_era() -> Iterator[Any]:
-    """Context manager: members that Keras had in the eras, and has no more, say what to type."""
-    from tpudist.tfcompat import keras_packages
-
-    with contextlib.ExitStack() as undo:
-        for base, names in keras_packages.classes_with_members():
-            for name in names:
-                if not hasattr(base, name):
-                    setattr(base, name, _Gone(name, surfaces.KERAS_MEMBERS[name]))
-                    undo.callback(delattr, base, name)
-        yield
-
-
-def _takes(function: Any, name: str) -> bool:
-    parameters = inspect.signature(function).parameters
-    return name in parameters or any(each.kind == each.VAR_KEYWORD for each in parameters.values())
-
-
-def _without_mask(method: Any) -> Fn:
-    @functools.wraps(method)
-    def called(*args: Any, mask: Any = None, **keywords: Any) -> Nest:
-        del mask
-        return method(*args, **keywords)
-
-    return called

@@ -20,6 +20,7 @@ from tpudist.legacy import (
     era_keras,
     hook,
     plain_failures,
+    quirks,
     start,
     start_messages,
     worker_files,
@@ -184,14 +185,7 @@ def patched(of: Program, tpu: str | None) -> Iterator[hook.Hook]:
         undo.enter_context(behaviour.of_era(of.era, of.in_graph))
         if system.kind_of(name) == "CPU":
             _divide_cpu(name)
-        undo.enter_context(era_keras.optimizers_of_era())
-        undo.enter_context(era_keras.layers_of_slim())
-        undo.enter_context(era_keras.moments_of_era())
-        undo.enter_context(era_keras.units_of_era())
-        undo.enter_context(era_keras.members_of_era())
-        undo.enter_context(behaviour.listing_cores())
-        undo.enter_context(behaviour.signatures_of_era())
-        undo.enter_context(behaviour.strategies_of_era())
+        undo.enter_context(quirks.applied())
         yield undo.enter_context(hook.Hook(of.era, of.folder, of.also, of.left_out))
 
 
