@@ -5,11 +5,13 @@ import json
 import os
 import pathlib
 import re
+import textwrap
 import urllib.parse
 
 import pytest
 
 from compat.make import site
+from tests import ROOT
 from tests.helpers import browser
 from tpudist import surfaces
 
@@ -37,6 +39,51 @@ class Links(html.parser.HTMLParser):
         given = dict(attributes)
         self.ids |= {given.get("id"), given.get("name")}
         self.leads_to += [given[name] for name in ("href", "src") if given.get(name)]
+
+
+class Article(html.parser.HTMLParser):
+    """The headings of a page's article, and its blocks of code: each a text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.headings, self.blocks, self._into, self._link = [], [], None, False
+        self.feed(text[text.index("<article") : text.index("</article>")])
+
+    def handle_starttag(self, tag, attributes):
+        kept = self.blocks if tag == "pre" else self.headings
+        if re.match("pre$|h[1-6]$", tag):
+            self._into = kept
+            kept.append("")
+        self._link = dict(attributes).get("class") == "headerlink"
+
+    def handle_endtag(self, tag):
+        self._link = False
+        if re.match("pre$|h[1-6]$", tag):
+            self._into = None
+
+    def handle_data(self, data):
+        if self._into is not None and not self._link:
+            self._into[-1] += data
+
+
+#: A block of code in Markdown: between fences, or indented below an empty line.
+_BLOCK = re.compile(r"^```.*\n((?:.*\n)*?)```$|(?<=\n\n)((?: {4}.*\n+)+)", re.M)
+
+
+def lines(block):
+    """The lines of a block of code, without empty ones and what all are indented by."""
+    return [line.rstrip() for line in textwrap.dedent(block).splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("page", [path for path in site.pages() if path.endswith(".md")])
+def test_code_and_headings_of_a_page_are_those_of_its_markdown(folder, page):
+    text = pathlib.Path(ROOT, page).read_text("utf-8")
+    built = "index.html" if page == "README.md" else page.replace("README.md", "index.html")
+    article = Article((folder / built.replace(".md", ".html")).read_text("utf-8"))
+    code = ["".join(block) for block in _BLOCK.findall(text)]
+    assert [lines(block) for block in article.blocks] == [lines(block) for block in code]
+    headings = re.findall("^#+ (.*)$", _BLOCK.sub("", text), re.M)
+    assert article.headings == [heading.replace("`", "") for heading in headings]
 
 
 def test_no_link_is_broken(folder):
@@ -85,3 +132,18 @@ def test_search_finds_a_guide_and_an_error(folder):
 def test_a_browser_opens_it(folder, tmp_path):
     text = browser.run(tmp_path, (1200, 800), "--dump-dom", (folder / "index.html").as_uri())
     assert "Keep a program running" in text and "The error you came with" in text
+
+
+#: Says how wide a page is that a browser has laid out.
+_MEASURE = "<script>onload = () => document.title = document.documentElement.scrollWidth</script>"
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("guide", site.guides_in_order())
+def test_no_guide_scrolls_sideways(folder, tmp_path, guide, width):
+    page = folder / "examples" / "guides" / (guide + ".html")
+    measured = page.with_name("%s_of_%d.html" % (guide, width))
+    measured.write_text(page.read_text("utf-8") + _MEASURE, "utf-8")
+    document = browser.run(tmp_path, (width, 800), "--dump-dom", measured.as_uri())
+    measured.unlink()
+    assert re.findall("<title>(.*?)</title>", document) == [str(width)]

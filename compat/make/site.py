@@ -55,6 +55,10 @@ REFERENCE = {
 #: A link within the checkout, as Markdown or as HTML.
 _LINK = re.compile(r"(?:\]\(|href=\")([^:#)\"]+)")
 
+#: The first line of a block of code that is a file: what GitHub takes for a comment, and Python's
+#: Markdown for the begin of a paragraph.
+_NAMED_BLOCK = re.compile(r"^(```\w+) (\S+)$", re.M)
+
 
 def main(argv=None):
     """Builds the site; returns mkdocs' exit code."""
@@ -66,6 +70,8 @@ def main(argv=None):
             copied = os.path.join(docs, path)
             os.makedirs(os.path.dirname(copied), exist_ok=True)
             shutil.copy(os.path.join(ROOT, path), copied)
+            if path.endswith(".md"):
+                _entitle_blocks(copied)
         written = dict(reference(), **{"reference/commands.md": commands()})
         for path, text in written.items():
             os.makedirs(os.path.join(docs, "reference"), exist_ok=True)
@@ -94,6 +100,14 @@ def _linked(page):
         path = os.path.normpath(os.path.join(os.path.dirname(page), link))
         if os.path.isfile(os.path.join(ROOT, path)):
             yield path.replace(os.sep, "/")
+
+
+def _entitle_blocks(page):
+    """Writes the names of files above the blocks of a copied page as mkdocs wants titles."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    with open(page, "w", encoding="utf-8") as file:
+        file.write(_NAMED_BLOCK.sub(r'\1 title="\2"', text))
 
 
 def guides_in_order():
@@ -141,7 +155,7 @@ def configuration(docs, target):
         "use_directory_urls": False,
         "theme": {"name": "material", "font": False},
         "plugins": ["search", {"mkdocstrings": {"handlers": {"python": handler}}}],
-        "markdown_extensions": ["tables", "fenced_code", "toc", "pymdownx.highlight"],
+        "markdown_extensions": ["tables", "toc", "pymdownx.highlight", "pymdownx.superfences"],
         "validation": {"links": {"not_found": "warn", "anchors": "warn"}},
         "nav": [
             first,
