@@ -1,6 +1,6 @@
 """Checks a release: builds it, installs it where it was never seen, and runs what README says.
 
-    python -m tests.release [--python 3.7,3.12]
+    python -m tests.release [--python 3.7,3.12] [--keep FOLDER]
 
 needs the extra ``release``. It asks whether the version is the same everywhere, builds the source
 archive and the wheel, has twine look at their metadata, and installs each into a fresh environment
@@ -14,6 +14,7 @@ import datetime
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -58,7 +59,9 @@ def main(argv=None):
     """Returns 0 if every step passed, 1 if not."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", default=PYTHONS, help="with commas; by default " + PYTHONS)
-    pythons = parser.parse_args(argv).python.split(",")
+    parser.add_argument("--keep", metavar="FOLDER", help="copies the archives there")
+    args = parser.parse_args(argv)
+    pythons = args.python.split(",")
     if len(set(versions().values())) > 1:
         print("versions differ: %s" % versions())
         return 1
@@ -66,6 +69,8 @@ def main(argv=None):
     commit = records.commit(ROOT)
     with tempfile.TemporaryDirectory() as folder:
         archives = build(folder)
+        if args.keep:
+            keep(archives, args.keep)
         rows = [
             (python, os.path.basename(archive), *tried(python, archive, sources(archives), command))
             for python in pythons
@@ -87,6 +92,13 @@ def build(folder):
     archives = sorted(glob.glob(os.path.join(folder, "*")))
     _call([sys.executable, "-m", "twine", "check", "--strict"] + archives)
     return archives
+
+
+def keep(archives, folder):
+    """Copies the archives into a folder, which is made."""
+    os.makedirs(folder, exist_ok=True)
+    for archive in archives:
+        shutil.copy(archive, folder)
 
 
 def sources(archives):
