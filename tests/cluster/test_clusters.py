@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.cluster import programs
+from tests.cluster import programs, returned
 from tpudist.tfcompat import versions
 
 pytestmark = [
@@ -97,6 +97,37 @@ def test_numbers_are_those_of_one_machine(run, name, workers, cores):
     alone = numbers(run(program, tpu="virtual:%d" % (max(workers, 1) * count)))
     assert len(alone) > 7
     agree(alone, numbers(run(program, tpu=cores, workers=workers, cores=cores)))
+
+
+@pytest.mark.parametrize(
+    ("workers", "cores"),
+    [
+        (2, "virtual:2"),
+        (2, "cpus:1"),
+        pytest.param(2, "virtual:1", marks=pytest.mark.proof),
+        pytest.param(2, "cpus:2", marks=pytest.mark.proof),
+        pytest.param(4, "virtual:2", marks=pytest.mark.proof),
+    ],
+)
+def test_every_worker_has_the_rows_of_all(run, workers, cores):
+    alone = numbers(run(returned.RESULTS, tpu="virtual:%d" % (workers * int(cores[-1]))))
+    done = run(returned.RESULTS, workers=workers, cores=cores)
+    agree(alone, numbers(done))
+    last = "[worker %d] " % (workers - 1)
+    lines = [line[len(last) :] for line in done.stdout.splitlines() if line.startswith(last)]
+    assert lines == [line for line in done.stdout.splitlines() if not line.startswith("[")]
+
+
+def test_texts_of_other_workers_are_refused(run):
+    done = run(
+        programs.START
+        + "words = strategy.experimental_distribute_values_from_function(lambda c: tf.constant('a'))\n"
+        + "strategy.experimental_local_results(words)\n",
+        workers=2,
+        cores="virtual:1",
+    )
+    assert done.returncode == 1
+    assert "TensorFlow's collectives send numbers. Instead: numbers that stand" in done.stderr
 
 
 def test_all_hosts_have_the_values_of_the_chief_and_of_its_first_replica(run):

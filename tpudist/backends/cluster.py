@@ -69,12 +69,13 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         """Runs this worker's replicas; in eager mode they draw numbers of this worker's own."""
         at_once = tf.executing_eagerly() and not functions.is_function(fn)
         number = tasks.own().number
-        with random_seeds.eager_numbers_of(number) if at_once else contextlib.nullcontext():
+        own_numbers = random_seeds.eager_numbers_of(number)
+        with self.running_replicas(), own_numbers if at_once else contextlib.nullcontext():
             results = super()._call_for_each_replica(fn, args, kwargs)
         self._restore_all_copies()
         if self._check is not None and not functions.is_function(fn):  # its trace checks
             self._check.after_step()
-        return results
+        return self.as_per_replica(results)
 
     def _restore_all_copies(self) -> None:
         """Gives all copies of new variables the first one's value.

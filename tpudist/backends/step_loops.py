@@ -297,6 +297,7 @@ class StepOutputs:
         self._tensors: dict[str, Any] = {}
         self._others: dict[str, Any] = {}
         self._firsts: set[str] = set()
+        self._lists: set[str] = set()
         self.run_op: tf.Operation | None = None
 
     @property
@@ -325,10 +326,13 @@ class StepOutputs:
 
     def finish(self, tensors: dict[str, Any], run_op: Any) -> None:
         """Takes the loop's results; from now on nothing can be set."""
+        of_all = getattr(getattr(self._strategy, "extended", None), "of_all_workers", list)
         self.begin(None)
         self._tensors = {
             name: value[0] if name in self._firsts else value for name, value in tensors.items()
         }
+        for name in sorted(self._lists & set(tensors)):  # in this order on all workers
+            self._tensors[name] = list(of_all(self._tensors[name]))
         self.run_op = run_op
 
     def set_tensor(self, name: str, output: Any, aggregation: Any) -> None:
@@ -377,6 +381,7 @@ class StepOutputs:
         strategy = self._strategy
         if reduction is None:
             self._tensors[name] = _per_replica_list(strategy, value)
+            self._lists.add(name)
         else:
             self._tensors[name] = nests.map_structure(
                 lambda leaf: replica_values.reduce_leaf(strategy, reduction, leaf), value

@@ -96,10 +96,11 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         if functions.in_session_graph():
             self._numbers = self._numbers or ReplicaNumbers(self)
             fn = self._numbers.numbered(fn)
-        results = super()._call_for_each_replica(fn, args, kwargs)
+        with self.running_replicas():
+            results = super()._call_for_each_replica(fn, args, kwargs)
         if not tf.executing_eagerly():  # else the function around the replicas has called this
             self.after_step()
-        return results
+        return self.as_per_replica(results)
 
     def after_step(self) -> None:
         """Compares the workers' variables, if that is asked for and it is time."""
@@ -133,6 +134,11 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
                     "tf.cast(value, tf.int32) in the replica function",
                 )
         return clusters.WorkerExtended.over_workers(self, reduce_op, values)
+
+    def rows_of_all(self, parts: Sequence[Any]) -> Nest:
+        """See the base class."""
+        with self.place():
+            return self.gathered_over_workers([tf.concat(parts, 0)], 0)
 
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
         """Gives all hosts the first one's value where replicas may have values of their own."""
@@ -170,7 +176,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
             return value
         with self.place(), collectives.named("AllGather"):
             own = tf.concat(distributed.components(value), axis)
-            gathered = self.gathered_over_workers(own, axis)
+            gathered = self.gathered_over_workers([own], axis)
             return reductions.spread(self, gathered, destinations)
 
 
@@ -187,7 +193,7 @@ class HostsBackend(devices_of_workers.OwnInput, VirtualBackend):
         """See the base class."""
         own = super().concatenated(tensors)
         with self.extended.place():
-            return self.extended.gathered_over_workers(own, 0)
+            return self.extended.gathered_over_workers([own], 0)
 
     def meet(self) -> None:
         """See the base class; TensorFlow adds something over the workers."""

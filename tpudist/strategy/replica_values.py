@@ -118,6 +118,25 @@ def unwrap(strategy: Strategy, value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def results_of_all(strategy: Strategy, value: Any) -> tuple[Any, ...]:
+    """`local_results` of a pod's only client, on each worker of a cluster: of all replicas."""
+    return tuple(_of_all(strategy, value, local_results(strategy, value)))
+
+
+def unwrapped_of_all(strategy: Strategy, value: Any) -> list[Any]:
+    """`unwrap` of a pod's only client, on each worker of a cluster: of all replicas."""
+    return list(_of_all(strategy, value, unwrap(strategy, value)))
+
+
+def _of_all(strategy: Strategy, value: Any, parts: Any) -> Any:
+    """Variables, and what is the same on all workers, are those of this worker."""
+    gather = getattr(strategy.extended, "of_all_workers", None)
+    if gather is None or distributed.is_variable(value) or distributed.is_mirrored(value):
+        return parts
+    leaves = nests.flatten(value)
+    return gather(parts) if any(map(distributed.is_distributed, leaves)) else parts
+
+
 def reduce_leaf(strategy: Strategy, operation: ReduceOp, value: Any) -> Nest:
     """A per-replica value reduced to one tensor; `operation` from :func:`reduction`."""
     if operation == FIRST:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import sys
 import types
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import tensorflow as tf
 
 from tpudist.errors import CollectiveError
-from tpudist.tfcompat import distributed, keras_packages, versions
+from tpudist.tfcompat import distributed, functions, keras_packages, versions
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Nest
@@ -57,6 +58,9 @@ class WorkerExtended(CollectiveExtended):
       names: the devices of this worker, such as ``"/device:CPU:0"``.
     """
 
+    #: Whether replicas are run or traced, and with them what they merge.
+    _in_replicas = False
+
     #: Whether TensorFlow's own thread looks if workers are alive, and not the coordination service.
     _enable_check_health = not versions.WORKERS_ARE_COORDINATED
 
@@ -100,12 +104,68 @@ class WorkerExtended(CollectiveExtended):
         [received] = self.over_workers(tf.distribute.ReduceOp.SUM, [sent])
         return tf.cast(received, tensor.dtype)
 
-    def gathered_over_workers(self, value: Any, axis: int) -> Nest:
-        """Concatenates the tensors of all workers along `axis`; all get the result.
+    @contextlib.contextmanager
+    def running_replicas(self) -> Iterator[None]:
+        """A context in which replicas run: what is unwrapped there is of this worker."""
+        before, self._in_replicas = self._in_replicas, True
+        try:
+            yield
+        finally:
+            self._in_replicas = before
+
+    def as_per_replica(self, results: Any) -> Nest:
+        """What replicas returned, where each worker has one: TensorFlow has plain tensors there."""
+        if len(self.worker_devices) > 1 or functions.in_session_graph():
+            return results
+        return tf.nest.map_structure(
+            lambda leaf: distributed.per_replica(self, [leaf]) if _is_plain(leaf) else leaf, results
+        )
+
+    def of_all_workers(self, parts: Sequence[Any]) -> Sequence[Any]:
+        """The values of all replicas, in order, from those of this worker's.
+
+        All workers call it, and wait for each other. Replicas have their own worker's values only.
+
+        Args:
+          parts: tensors, or nests and composite tensors of them; of one replica and the next only
+            the first dimension may differ.
 
         Raises:
           CollectiveError: (a ValueError) TensorFlow cannot send values of that dtype.
         """
+        if self._in_replicas or functions.in_session_graph():
+            return parts
+        columns = zip(*[tf.nest.flatten(part, expand_composites=True) for part in parts])
+        gathered = [self._column_of_all(column) for column in columns]
+        pack = tf.nest.pack_sequence_as
+        return [pack(parts[0], list(leaves), expand_composites=True) for leaves in zip(*gathered)]
+
+    def _column_of_all(self, values: Sequence[Any]) -> list[Any]:
+        tensors = [tf.convert_to_tensor(value) for value in values]
+        is_scalar = not tensors[0].shape.rank
+        rows = [tf.reshape(each, [1]) for each in tensors] if is_scalar else tensors
+        sizes = self.rows_of_all([tf.shape(each)[:1] for each in rows])
+        found = tf.split(self.rows_of_all(rows), sizes, num=len(rows) * self._num_workers)
+        if is_scalar:
+            found = [tf.reshape(each, []) for each in found]
+        is_tensor = distributed.is_tensor_like(values[0])
+        return found if is_tensor else [type(values[0])(each.numpy()) for each in found]
+
+    def rows_of_all(self, parts: Sequence[Any]) -> Nest:
+        """Concatenates tensors of all workers, of which each has one for each of its devices."""
+        return self.gathered_over_workers(parts, 0)
+
+    def gathered_over_workers(self, values: Sequence[Any], axis: int) -> Nest:
+        """Concatenates the tensors of all workers along `axis`; all get the result.
+
+        Args:
+          values: of this worker, one for each of the devices that send.
+          axis: along which they are concatenated.
+
+        Raises:
+          CollectiveError: (a ValueError) TensorFlow cannot send values of that dtype.
+        """
+        value = values[0]
         sent = value.dtype if value.dtype in _GATHERED else _SENT_AS.get(value.dtype)
         if sent is None:
             raise CollectiveError(
@@ -114,12 +174,12 @@ class WorkerExtended(CollectiveExtended):
                 "numbers that stand for the values: ids of words, say",
             )
         options = tf.distribute.experimental.CommunicationOptions()
-        pair = distributed.per_replica(self, [tf.cast(value, sent)])
+        pair = distributed.per_replica(self, [tf.cast(each, sent) for each in values])
         made = self._get_cross_device_ops(pair)._gather(pair, pair, axis=axis, options=options)
         gathered = tf.cast(distributed.components(made)[0], value.dtype)
-        if value.shape.is_fully_defined():
+        if value.shape.rank:
             shape = value.shape.as_list()
-            shape[axis] *= self._num_workers
+            shape[axis] = None  # workers may have unequal numbers of rows
             gathered.set_shape(shape)
         return gathered
 
@@ -131,6 +191,11 @@ class WorkerExtended(CollectiveExtended):
           arguments: those with which it is made.
         """
         return self._get_variable_creator_initial_value(0, device, None, **arguments)
+
+
+def _is_plain(leaf: Any) -> bool:
+    is_one = distributed.is_tensor_like(leaf) and not distributed.is_distributed(leaf)
+    return is_one and not distributed.is_variable(leaf)
 
 
 class _NoStrategy:
