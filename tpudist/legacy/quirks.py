@@ -10,7 +10,7 @@ import collections
 import contextlib
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, Iterator, Tuple
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Tuple
 
 from tpudist import surfaces
 from tpudist.errors import EraNameError
@@ -20,20 +20,28 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Nest
 
 #: (object, attribute, what it is while a program runs).
-_Patch = Tuple[Any, str, Any]
+Patch = Tuple[Any, str, Any]
 _ABSENT = object()
 #: Methods of Keras' batch normalization that the eras' programs override, without a mask.
 _MASKED = ("_moments", "_calculate_mean_and_var")
 
 
-@contextlib.contextmanager
-def applied() -> Iterator[None]:
+def applied() -> contextlib.AbstractContextManager[None]:
     """Context manager: inside, everything of `QUIRKS` is as programs of the eras expect it."""
+    return patched(patch for quirk in QUIRKS for patch in quirk())
+
+
+@contextlib.contextmanager
+def patched(patches: Iterable[Patch]) -> Iterator[None]:
+    """Context manager: inside, some attributes are others.
+
+    Args:
+      patches: (object, attribute, what it is meanwhile); each is set before the next is asked for.
+    """
     with contextlib.ExitStack() as undo:
-        for quirk in QUIRKS:
-            for owner, name, value in quirk():
-                undo.callback(_restore, owner, name, vars(owner).get(name, _ABSENT))
-                setattr(owner, name, value)
+        for owner, name, value in patches:
+            undo.callback(_restore, owner, name, vars(owner).get(name, _ABSENT))
+            setattr(owner, name, value)
         yield
 
 
@@ -44,7 +52,7 @@ def _restore(owner: Any, name: str, before: Any) -> None:
         setattr(owner, name, before)
 
 
-def _optimizers_by_name() -> Iterator[_Patch]:
+def _optimizers_by_name() -> Iterator[Patch]:
     """Yields what has ``model.compile("adam")`` make what ``tf.keras.optimizers.Adam`` was."""
     from tpudist.tfcompat import keras_packages
 
@@ -53,7 +61,7 @@ def _optimizers_by_name() -> Iterator[_Patch]:
         yield module, "get", keras_packages.of_older_classes(module.get)
 
 
-def _layers_of_slim() -> Iterator[_Patch]:
+def _layers_of_slim() -> Iterator[Patch]:
     """Yields where ``tf_slim.batch_norm`` finds Keras' layer of TensorFlow 1.
 
     TensorFlow 2.13 and newer look for it in a module that Keras has elsewhere.
@@ -66,7 +74,7 @@ def _layers_of_slim() -> Iterator[_Patch]:
         yield module, "normalization", layers
 
 
-def _moments_without_mask() -> Iterator[_Patch]:
+def _moments_without_mask() -> Iterator[Patch]:
     """Yields what lets subclasses of Keras' batch normalization take no ``mask``.
 
     Keras 2.12 and newer hand a mask to methods that programs of the eras override
@@ -101,7 +109,7 @@ def _without_mask(method: Any) -> Fn:
     return called
 
 
-def _units_later() -> Iterator[_Patch]:
+def _units_later() -> Iterator[Patch]:
     """Yields a layer ``Dense`` that may be made with -1 units, and takes their number later.
 
     SimCLR's layer of a projection does so when it is built. Keras refuses it since 2.6.
@@ -143,7 +151,7 @@ class _Gone:
         )
 
 
-def _members_of_keras() -> Iterator[_Patch]:
+def _members_of_keras() -> Iterator[Patch]:
     """Yields the members that Keras had in the eras, and has no more: they say what to type."""
     from tpudist.tfcompat import keras_packages
 
@@ -153,7 +161,7 @@ def _members_of_keras() -> Iterator[_Patch]:
                 yield base, name, _Gone(name, surfaces.KERAS_MEMBERS[name])
 
 
-def _cores_in_lists() -> Iterator[_Patch]:
+def _cores_in_lists() -> Iterator[Patch]:
     """Yields a ``list_devices`` of every Session that has the cores of the virtual TPU.
 
     Those of ``tf.test.TestCase`` and of TensorFlow's own classes are not the drop-in's.
@@ -169,7 +177,7 @@ def _cores_in_lists() -> Iterator[_Patch]:
     yield tpu.BaseSession, "list_devices", list_devices
 
 
-def _signatures() -> Iterator[_Patch]:
+def _signatures() -> Iterator[Patch]:
     """Yields ``inspect.getargspec``, which Python 3.11 took away.
 
     Programs of the eras and packages of contrib (tensorflow_gan) ask it what a function takes.
@@ -179,7 +187,7 @@ def _signatures() -> Iterator[_Patch]:
         yield inspect, "getargspec", lambda function: ArgSpec(*inspect.getfullargspec(function)[:4])
 
 
-def _run_v2() -> Iterator[_Patch]:
+def _run_v2() -> Iterator[Patch]:
     """Yields ``experimental_run_v2`` of TensorFlow's own strategies.
 
     Programs make a MirroredStrategy, or take the default strategy, where there is no TPU.

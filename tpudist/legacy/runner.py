@@ -23,8 +23,7 @@ from tpudist.legacy import (
     quirks,
     start,
     start_messages,
-    worker_files,
-    worker_sessions,
+    workers,
 )
 from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
@@ -180,8 +179,7 @@ def patched(of: Program, tpu: str | None) -> Iterator[hook.Hook]:
         name = os.environ.get(machine.TPU, "")
         if system.is_cluster(name):
             _join_cluster(name)
-            undo.enter_context(worker_files.by_the_chief())
-            undo.enter_context(worker_sessions.of_this_worker())
+            undo.enter_context(workers.as_this_worker())
         undo.enter_context(behaviour.of_era(of.era, of.in_graph))
         if system.kind_of(name) == "CPU":
             _divide_cpu(name)

@@ -1,8 +1,9 @@
-"""What the workers of a cluster write: files of the chief are kept, those of the others deleted.
+"""What a program finds on a worker of a cluster: files that the chief alone keeps, and Sessions.
 
 A program of a TPU has one process that writes. On a cluster every worker runs it: the others
 save as well, because TensorFlow adds over the workers what a variable holds of each, but into a
-folder of their own.
+folder of their own. It adds in Sessions of the worker's server alone; in others it would wait for
+ever.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
+from tpudist.legacy import quirks
 from tpudist.system import tasks
 
 if TYPE_CHECKING:
@@ -22,25 +24,43 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def by_the_chief() -> Iterator[None]:
-    """Context manager: on other workers, TensorFlow writes into a folder that is deleted after.
+def as_this_worker() -> Iterator[None]:
+    """Context manager: Sessions are of this worker's server, and only the chief's files are kept.
 
-    Checkpoints, summaries, SavedModels, and the HDF5 and ``.keras`` files of Keras are; what Python
-    or another package writes is not.
+    On other workers TensorFlow writes into a folder that is deleted after: checkpoints, summaries,
+    SavedModels, and the HDF5 and ``.keras`` files of Keras; what Python or another package writes
+    is kept.
     """
-    if tasks.own().is_chief:
-        yield
-        return
-    from tpudist.tfcompat import clusters
-
     with contextlib.ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="tpudist-worker-"))
-        names = map(functools.partial(os.path.join, folder), map(str, itertools.count()))
-        for owner, name, parameter in clusters.writers():
-            native = getattr(owner, name)
-            undo.callback(setattr, owner, name, native)
-            setattr(owner, name, _elsewhere(native, parameter, names) if parameter else _nothing)
+        undo.enter_context(quirks.patched([*_writers(folder), *_sessions()]))
         yield
+
+
+def _writers(folder: str) -> Iterator[quirks.Patch]:
+    """Yields what writes into a folder on a worker that is not the chief."""
+    from tpudist.tfcompat import clusters
+
+    names = map(functools.partial(os.path.join, folder), map(str, itertools.count()))
+    for owner, name, parameter in () if tasks.own().is_chief else clusters.writers():
+        native = getattr(owner, name)
+        yield owner, name, _elsewhere(native, parameter, names) if parameter else _nothing
+
+
+def _sessions() -> Iterator[quirks.Patch]:
+    """Yields what makes a Session one of this worker's server, whoever makes it."""
+    from tpudist.tfcompat import clusters
+
+    base = clusters.session_class()
+    native = base.__init__
+
+    @functools.wraps(native)
+    def start(self: Any, target: Any = "", graph: Any = None, config: Any = None) -> None:
+        del target
+        native(self, *clusters.in_session(graph, config))
+
+    yield base, "__init__", start
+    yield clusters, "has_sessions", True
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
