@@ -78,6 +78,23 @@ def test_commands_print_what_a_guide_says(guide, tmp_path):
             assert missing is None, "%s\nprinted no %r:\n%s" % (command, missing, output)
 
 
+def test_the_test_of_the_pins_guide_passes_here(tmp_path):
+    """On every release: .ci/run has this file among what it runs on several."""
+    pytest.importorskip("tensorflow", minversion="1.15", reason="the guide names 1.15 and newer")
+    (guide,) = [guide for guide in GUIDES if guide.stem == "pins"]
+    ((_, name, text),) = [block for block in blocks(guide) if block[1]]
+    tmp_path.joinpath(name).write_text(text, "utf-8")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("TPU")}
+    environ.pop("CI", None)
+    environ.update(PYTHONPATH=ROOT, PYTEST_ADDOPTS="")
+    for said in ("pins: 1 recorded", "1 passed"):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
+        done = subprocess.run(
+            command, cwd=str(tmp_path), env=environ, stdout=subprocess.PIPE, text=True
+        )
+        assert done.returncode == 0 and said in done.stdout, done.stdout
+
+
 def test_the_reading_order_says_how_long_each_part_is():
     text = pathlib.Path(ROOT, "examples", "guides", "how_it_works.md").read_text("utf-8")
     (whole,) = re.findall(r"What a program meets is ([\d,]+) lines", text)
