@@ -8,6 +8,8 @@ import sys
 import traceback
 from typing import Any, Iterable, Iterator, NamedTuple
 
+from tpudist.tools.migrate.resolution import sources
+
 
 class Use(NamedTuple):
     """One legacy use, rewritten or left."""
@@ -47,7 +49,7 @@ def unreadable(error: Exception) -> str:
             "than Python %d.%d, run tpudist migrate with that"
             % (error.lineno, error.offset or 1, error.msg, *sys.version_info[:2])
         )
-    if isinstance(error, RecursionError):
+    if isinstance(error, sources.TOO_DEEP):
         return "its expressions are nested too deeply to be read; write them on several lines"
     return "%s: %s" % (type(error).__name__, error)
 

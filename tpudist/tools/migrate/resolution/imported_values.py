@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
+import os
 import sys
 from typing import TYPE_CHECKING, Iterator
 
@@ -133,11 +135,17 @@ def is_known(full: str) -> bool:
     """Whether a package is one of those that are not read."""
     first = full.split(".")[0]
     return (
-        first in _HAND_ON
-        or first in _NO_STRATEGIES
-        or first in getattr(sys, "stdlib_module_names", ())
-        or first == "tensorflow"
+        first in _HAND_ON or first in _NO_STRATEGIES or first in _pythons() or first == "tensorflow"
     )
+
+
+@functools.lru_cache(maxsize=None)
+def _pythons() -> frozenset[str]:
+    """The names of Python's own modules; before 3.10 it has no list of them."""
+    if sys.version_info >= (3, 10):
+        return sys.stdlib_module_names
+    files = os.listdir(os.path.dirname(os.__file__))
+    return frozenset(sys.builtin_module_names).union(each.partition(".")[0] for each in files)
 
 
 def not_read(full: str) -> Values:

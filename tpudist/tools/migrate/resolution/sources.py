@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from tpudist.tools.migrate.resolution import notebooks
 
+#: What Python's parser raises of code that is nested too deeply; the last one before Python 3.9.
+TOO_DEEP = (RecursionError, MemoryError)
 #: What reading a file may raise.
-UNREADABLE = (SyntaxError, LookupError, ValueError, TypeError, RecursionError)
+UNREADABLE = (SyntaxError, LookupError, ValueError, TypeError, *TOO_DEEP)
 
 
 class Source(NamedTuple):
