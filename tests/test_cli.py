@@ -104,7 +104,14 @@ def test_traceback_on_request(runner, monkeypatch):
         (["run", "--er", "2.0", "x.py"], "unrecognized arguments"),
         (["doctor", "--jsn"], "unrecognized arguments"),
         (["matrix", "--release", "2.15"], "unrecognized arguments"),
-        (["matrix", "--releases", "2.15", "pytest"], "unrecognized arguments"),
+        (["doctor", "--jsn"], "usage: tpudist doctor"),
+        (["matrix", "--nope", "--", "x"], "usage: tpudist matrix --releases"),
+        (
+            ["matrix", "--releases", "2.15", "pytest", "-x"],
+            "pytest stands before '--'. Behind it is what is run. "
+            "Instead: tpudist matrix --releases 2.15 -- pytest -x",
+        ),
+        (["launch", "--hosts", "h", "x.py"], "Instead: tpudist launch --hosts h -- x.py"),
         (["pins"], "ACTION"),
         (["pins", "draw"], "invalid choice"),
     ],
@@ -234,7 +241,7 @@ def test_missing_tensorflow_names_the_extra(bare_python, tmp_path):
         (["selftest", "--tpu", "virtual:zz"], "TPU name 'virtual:zz'"),
         (["matrix", "--list", "--tpu", "virtual:zz"], "TPU name 'virtual:zz'"),
         (["doctor", "{folder}/nope"], "no file or folder"),
-        (["doctor", "--constraints", "1.12"], "--releases 1.12"),
+        (["doctor", "--constraints", "1.12"], "Instead: tpudist doctor --constraints "),
         (["migrate", "--to", "2.2"], "no PATH"),
         (["migrate", "{folder}"], "no --to"),
         (["compile", "nope.py:step"], "no file nope.py"),
@@ -255,6 +262,30 @@ def test_a_wrong_argument_is_told_before_anything_else(tmp_path, capsys, monkeyp
     assert [each.name for each in tmp_path.iterdir()] == ["script.py"]
 
 
+@pytest.mark.parametrize(
+    ("argv", "where"),
+    [
+        (["help", "run"], "tpudist.guides.text"),
+        (["doctor"], "tpudist.tools.doctor.run"),
+        (["matrix", "--list"], "tpudist.tools.matrix.run"),
+        (["migrate", ".", "--to", "2.0"], "tpudist.tools.migrate.verb.run"),
+    ],
+)
+def test_ctrl_c_is_one_line(monkeypatch, capsys, argv, where):
+    def interrupted(*unused, **also_unused):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, interrupted)
+    assert cli.main(argv) == 130
+    assert capsys.readouterr() == ("", "tpudist: interrupted\n")
+
+
+def test_ctrl_c_of_a_script_is_the_scripts(runner):
+    runner.answer = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        cli.main(["run", "train.py"])
+
+
 def test_constraints_are_the_rows_of_the_matrix(capsys):
     from tpudist.toolbox import table
 
@@ -272,3 +303,24 @@ def test_a_reader_that_has_enough_ends_it_without_a_word():
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE)
     os.close(write)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_run_says_of_protobuf_what_doctor_says(tmp_path):
+    from tpudist.tools.doctor import releases
+
+    (tmp_path / "tensorflow").mkdir()
+    raised = "raise TypeError('Descriptors cannot be created directly.\\nIf this call came ...')\n"
+    (tmp_path / "tensorflow" / "__init__.py").write_text(raised)
+    (tmp_path / "train.py").write_text("import tensorflow as tf\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "tpudist", "run", "train.py"],
+        cwd=str(tmp_path),
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), ROOT])),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 2 and "Descriptors cannot be created directly. " in line
+    pin = next(pin for pin in releases.PINS if pin.package == "protobuf")
+    assert line.endswith('Instead: pip install "protobuf%s"' % pin.specifier)
+    assert "TensorFlow up to %s" % pin.until in line

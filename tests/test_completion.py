@@ -25,6 +25,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
         (["run", "tra"], ["train.py"]),
         (["run", "--er"], ["--era"]),
         (["run", "--era", ""], ["contrib", "2.0", "2.2"]),
+        (["help", "pi"], ["pins"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
     ],
 )

@@ -4,7 +4,8 @@ Verbs import what they need when they run, so that ``tpudist --help`` costs
 no TensorFlow, no numpy and no noticeable time.
 
 Exit codes: 0 fine, 1 the verb found problems, 2 a usage error or a
-``TpudistError`` (one message; ``TPUDIST_TRACEBACK=1`` shows the traceback).
+``TpudistError`` (one message; ``TPUDIST_TRACEBACK=1`` shows the traceback),
+130 after Ctrl-C; what Ctrl-C does to a script is the script's.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import shlex
 import sys
 from types import ModuleType
 from typing import Sequence
@@ -49,11 +51,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
       SystemExit: from argparse (``--help``, usage errors), or the script's own.
     """
-    is_process = argv is None
+    words = sys.argv[1:] if argv is None else list(argv)
+    try:
+        return _run_verb(words, argv is None)
+    except KeyboardInterrupt:
+        if words[:1] == ["run"]:  # Python prints where the script was
+            raise
+        print("tpudist: interrupted", file=sys.stderr)
+        return 130
+
+
+def _run_verb(words: list[str], is_process: bool) -> int:
+    """Runs the verb of a command line; `is_process` says whether that is this process'."""
     top = parser()
-    argv, rest = split(sys.argv[1:] if argv is None else list(argv), top)
-    options = top.parse_args(argv)
-    options.arguments, options.parser = rest, top
+    options = _parse(words, top)
     loud = options.verbose - options.quiet
     try:
         with console.loudness(loud):
@@ -117,11 +128,31 @@ def _add_loudness(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("-v", "--verbose", action="store_true", help=told)
 
 
+def _parse(words: list[str], top: argparse.ArgumentParser) -> argparse.Namespace:
+    """The parsed command line, with what it runs in ``arguments``; else ends with a usage."""
+    argv, rest = split(words, top)
+    options, unknown = top.parse_known_args(argv)
+    options.arguments, options.parser = rest, top
+    if not unknown:
+        return options
+    verb = _verbs(top)[options.verb_name]
+    if not hasattr(modules()[options.verb_name], "split") or unknown[0].startswith("-"):
+        verb.error("unrecognized arguments: %s" % " ".join(unknown))
+    place = len(words) - 1 - words[::-1].index(unknown[0])
+    typed = " ".join(map(shlex.quote, ["tpudist", *words[:place], "--", *words[place:]]))
+    verb.error("%s stands before '--'. Behind it is what is run. Instead: %s" % (unknown[0], typed))
+
+
+def _verbs(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return next(
+        each for each in top._actions if isinstance(each, argparse._SubParsersAction)
+    ).choices
+
+
 def split(argv: list[str], top: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
     """Splits a command line into tpudist's arguments and those of what it runs."""
     module = modules().get(argv[0]) if argv else None
     if module is None or not hasattr(module, "split"):
         return argv, []
-    verbs = next(each for each in top._actions if isinstance(each, argparse._SubParsersAction))
-    own, rest = module.split(argv[1:], verbs.choices[argv[0]])
+    own, rest = module.split(argv[1:], _verbs(top)[argv[0]])
     return argv[:1] + own, rest

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from tpudist import guides
 from tpudist.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -58,15 +59,17 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
             "shtab %s writes it for %s" % (shtab.__version__, ", ".join(shtab.SUPPORTED_SHELLS)),
             "pip install --upgrade shtab, on Python 3.9 or newer",
         )
-    _mark_paths(parser, shtab.FILE)
+    _mark(parser, shtab.FILE)
     return str(shtab.complete(parser, shell=shell))
 
 
-def _mark_paths(parser: argparse.ArgumentParser, mark: object) -> None:
-    """Gives each argument that is a path, of a parser and those below it, shtab's attribute."""
+def _mark(parser: argparse.ArgumentParser, mark: object) -> None:
+    """Says of each argument of a parser, and of those below it, whether it is a path or a guide."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for verb in action.choices.values():
-                _mark_paths(verb, mark)
+                _mark(verb, mark)
+        elif action.metavar == "TOPIC":
+            action.choices = guides.topics()
         elif action.metavar in _PATHS or action.dest == "script":
             vars(action)["complete"] = mark

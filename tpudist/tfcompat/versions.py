@@ -17,6 +17,12 @@ try:
 except Exception as error:  # a broken install raises what it likes
     from tpudist.errors import MissingTensorFlowError
 
+    if str(error).startswith("Descriptors cannot be created directly"):
+        raise MissingTensorFlowError(
+            "TensorFlow cannot be imported: " + str(error).partition("\n")[0],
+            "protobuf 4 and newer refuse the generated code of TensorFlow up to 2.11",
+            'pip install "protobuf<3.21"',
+        ) from error
     raise MissingTensorFlowError(
         "TensorFlow cannot be imported: %s" % error,
         "tpudist drives TensorFlow's own runtime and ships none",

@@ -99,8 +99,19 @@ def select(rows: Mapping[str, Row], names: str | None) -> list[Row]:
 
 
 def constraints(release: str) -> str:
-    """The text of a constraints file for pip: what `tpudist matrix` installs a release with."""
-    row = select(read(), release)[0]
+    """The text of a constraints file for pip: what `tpudist matrix` installs a release with.
+
+    Raises:
+      MatrixError: the release is not in the table.
+    """
+    rows = read()
+    if release not in rows:
+        raise MatrixError(
+            "--constraints %s" % release,
+            "it takes one release; the table of them has %s" % ", ".join(rows),
+            "tpudist doctor --constraints %s" % list(rows)[-2],
+        )
+    row = rows[release]
     head = "# TensorFlow %s, on Python %s: pip install -c FILE %s"
     pins = [row.requirement, *row.constraints]
     return "\n".join([head % (row.minor, row.python, row.requirement), *pins]) + "\n"

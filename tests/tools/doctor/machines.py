@@ -135,6 +135,14 @@ CASES = {
         "tensorflow_broken",
         "AVX",
     ),
+    "import is slow": (
+        machine(
+            "2.15.1", error="import tensorflow took more than 180 s", **dict(BROKEN, slow=True)
+        ),
+        "note",
+        "tensorflow_slow",
+        "nothing is known to be broken",
+    ),
     "a package of contrib's names is missing": (
         machine(contrib=[contrib_names.use("a.py", 3, "contrib.slim.conv2d")]),
         "problem",

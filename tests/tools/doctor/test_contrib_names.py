@@ -41,6 +41,13 @@ def program(tmp_path):
     return str(path)
 
 
+def test_an_attribute_goes_with_its_class():
+    use = contrib_names.use("a.py", 1, "contrib.tpu.InputPipelineConfig.PER_HOST_V2")
+    of_class = contrib_names.use("a.py", 1, "contrib.tpu.InputPipelineConfig")
+    assert use.leads_to == of_class.leads_to + ".PER_HOST_V2" and use.kind == of_class.kind
+    assert contrib_names.use("a.py", 1, "contrib.crf.Nope.NOPE").kind == "gone"
+
+
 def asked(path, *args, **kwargs):
     return machine(*args, contrib=contrib_names.of_paths([path]), **kwargs)
 

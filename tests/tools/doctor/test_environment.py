@@ -82,7 +82,8 @@ def test_probe_survives_a_killed_process(fake_tensorflow):
 def test_probe_survives_a_hang(fake_tensorflow):
     fake_tensorflow("import time; time.sleep(60)")
     assert environment.probe_tensorflow(seconds=1) == {
-        "error": "import tensorflow took more than 1 seconds"
+        "error": "import tensorflow took more than 1 seconds",
+        "slow": True,
     }
 
 

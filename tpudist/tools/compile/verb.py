@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
@@ -96,11 +95,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from tpudist.tools.compile.command import compile_command
 
-    try:
-        return compile_command.run(options)
-    except KeyboardInterrupt:
-        print("tpudist: interrupted", file=sys.stderr)
-        return 130
+    return compile_command.run(options)
 
 
 def _run_and_compile(options: argparse.Namespace) -> int:

@@ -87,7 +87,7 @@ def tensorflow_shadowed(env: Environment) -> Found:
 def tensorflow_broken(env: Environment) -> Found:
     """TensorFlow is installed and does not import."""
     error = env.probe.get("error")
-    if not error or not env.tensorflows:
+    if not error or not env.tensorflows or env.probe.get("slow"):
         return
     why = "nothing that uses TensorFlow can run until it does"
     if "exit code -4" in error:
@@ -100,6 +100,18 @@ def tensorflow_broken(env: Environment) -> Found:
         "what the other problems say; if there are none: pip install "
         "--force-reinstall %s==%s" % (name, version),
     )
+
+
+def tensorflow_slow(env: Environment) -> Found:
+    """TensorFlow had not been imported when the doctor stopped to wait."""
+    if env.probe.get("slow") and env.tensorflows:
+        yield (
+            NOTE,
+            env.probe["error"],
+            "the machine is busy, or reads from a slow disk; nothing is known to be broken, and "
+            "what only TensorFlow itself knows is left out",
+            "tpudist doctor again, which is faster where files have been read before",
+        )
 
 
 def keras_broken(env: Environment) -> Found:
@@ -328,6 +340,7 @@ CHECKS = [
     tensorflow_missing,
     tensorflow_shadowed,
     tensorflow_broken,
+    tensorflow_slow,
     keras_broken,
     tensorflow_too_old,
     tensorflow_twice,

@@ -68,8 +68,21 @@ def _of_file(path: str) -> Iterator[Use]:
 
 def use(path: str, line: int, name: str) -> Use:
     """The use of a dotted name below ``tf`` at a place."""
-    lead = leads.lead(name)
+    lead = _lead(name)
     gone = lead.kind == "gone"
     kind = "module" if gone and leads.leads_below(name) else lead.kind
     instead = leads.gone_text(name) if kind == "gone" else ""
     return Use(path, line, name, kind, lead.target, lead.package, instead)
+
+
+def _lead(name: str) -> leads.Lead:
+    """Where a name leads; an attribute of a class, such as an enumeration's, goes with it."""
+    lead, (owner, _, attribute) = leads.lead(name), name.rpartition(".")
+    if lead.kind != "gone" or not owner.rpartition(".")[2][:1].isupper():
+        return lead
+    of_class = leads.lead(owner)
+    return (
+        of_class
+        if of_class.kind == "gone"
+        else of_class._replace(target="%s.%s" % (of_class.target, attribute))
+    )

@@ -206,7 +206,7 @@ def _last_line(
             timeout=seconds,
         )
     except subprocess.TimeoutExpired:
-        return {"error": "import tensorflow took more than %d seconds" % seconds}
+        return {"error": "import tensorflow took more than %d seconds" % seconds, "slow": True}
     lines = process.stdout.strip().splitlines()
     try:
         told: dict[str, Any] = json.loads(lines[-1])
