@@ -29,6 +29,9 @@ TPU_CHECK = "TPUDIST_TPU_CHECK"
 #: Environment variable: the steps after which a cluster compares the variables of its workers.
 CHECK_REPLICAS = "TPUDIST_CHECK_REPLICAS"
 
+#: Environment variable: the seed of what a program on a cluster draws without a seed of its own.
+SEED = "TPUDIST_SEED"
+
 #: Environment variable of TensorFlow's: whether ``tf.keras`` is the package ``tf_keras``
 #: (from 2.16 on), and what says so.
 LEGACY_KERAS = "TF_USE_LEGACY_KERAS"

@@ -23,6 +23,7 @@ VARIABLES = {
     "TPUDIST_ALLOW_EAGER_RUN": "1: `strategy.run` takes a plain function in eager mode, and wraps "
     "it in a `tf.function`, as TensorFlow 1.15 and 2.0 did",
     "TPUDIST_CACHE": "the folder where `tpudist matrix` keeps environments",
+    "TPUDIST_SEED": "the seed of what a program on a cluster draws without one of its own",
     "TPUDIST_CHECK_REPLICAS": "the steps after which the workers of a cluster compare what "
     "they hold of each variable",
     "TPUDIST_DEVICE": "what computes for a virtual TPU: `CPU:0`, the default, or `GPU:0`",

@@ -121,9 +121,10 @@ def test_every_worker_has_the_rows_of_all(run, workers, cores):
 def test_texts_of_other_workers_are_refused(run):
     done = run(
         programs.START
-        + "make = strategy.experimental_distribute_values_from_function\n"
-        + "words = make(lambda context: tf.constant('a'))\n"
-        + "strategy.experimental_local_results(words)\n",
+        + """
+words = strategy.experimental_distribute_values_from_function(lambda context: tf.constant("a"))
+strategy.experimental_local_results(words)
+""",
         workers=2,
         cores="virtual:1",
     )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -82,21 +83,139 @@ def test_the_first_failure_ends_all(launch, ends, code):
 
 
 @pytest.mark.slow
-def test_other_hosts_are_reached_by_ssh(launch, tmp_path):
+def test_other_hosts_are_reached_by_ssh(launch, tmp_path, monkeypatch):
     ssh = tmp_path / "bin" / "ssh"
     ssh.parent.mkdir()
-    ssh.write_text('#!/bin/sh\nfor last; do :; done\necho "by ssh: $3 $4"\nexec sh -c "$last"\n')
+    ssh.write_text(
+        '#!/bin/sh\nfor last; do :; done\necho "by ssh: $2 $3"\n'
+        'echo "its line: $last"\nexec env -u TF_VAR_password -u NCCL_DEBUG sh -c "$last"\n'
+    )
     ssh.chmod(ssh.stat().st_mode | stat.S_IEXEC)
     options = ("--hosts", "localhost,me@far", "--cores", "2", "--port", "4567")
+    options += ("--env", "OWN_SECRET=hidden", "--env", "NCCL_DEBUG")
+    monkeypatch.setenv("TF_VAR_password", "never sent")
+    monkeypatch.setenv("NCCL_DEBUG", "INFO")
     done = launch(
-        "print(os.environ['TF_CONFIG'], os.getcwd() == %r)" % str(tmp_path),
+        "print(os.environ['TF_CONFIG'], os.getcwd() == %r, os.environ.get('TF_VAR_password'), "
+        "os.environ['OWN_SECRET'], os.environ['NCCL_DEBUG'])" % str(tmp_path),
         *options,
         path=str(ssh.parent),
     )
     assert done.returncode == 0, done.stderr
     there = [line for line in done.stdout.splitlines() if line.startswith("[worker 1] ")]
     assert there[0].endswith("by ssh: BatchMode=yes me@far")
-    assert '["localhost:4567", "far:4568"]' in there[1] and there[1].endswith("True")
+    assert "hidden" not in there[1] and "password" not in there[1] and "INFO" not in there[1]
+    assert '["localhost:4567", "far:4568"]' in there[2]
+    assert there[2].endswith("True None hidden INFO")
+
+
+@pytest.mark.slow
+def test_workers_draw_alike_what_has_no_seed(launch):
+    script = (
+        "import random, numpy as np, tensorflow as tf\n"
+        "rows = [int(x) for x in tf.data.Dataset.range(8).shuffle(8)]\n"
+        "print(list({'cat', 'dog', 'bird', 'cow'}), random.random(), np.random.rand(), rows)\n"
+    )
+
+    def drawn(*options):
+        done = launch(script, *TWO, *options)
+        assert done.returncode == 0, done.stderr
+        lines = {line.replace("[worker 1] ", "") for line in done.stdout.splitlines()}
+        return lines, done.stderr
+
+    lines, told = drawn()
+    assert len(lines) == 1
+    assert "--seed " in told
+    seed = told.split("--seed ")[1].split()[0]
+    again, _ = drawn("--seed", seed)
+    assert again == lines
+    other, _ = drawn("--seed", str(int(seed) + 1))
+    assert other != lines
+
+
+@pytest.mark.slow
+def test_the_last_lines_of_a_silenced_worker_that_fails_are_shown(launch):
+    script = "if index: raise ValueError('disk is full on this host')\ntime.sleep(300)"
+    done = launch(script, *TWO, "--quiet-workers")
+    assert done.returncode == 1
+    assert "[worker 1] ValueError: disk is full on this host" in done.stderr
+    assert "worker 1 ended with exit code 1, on localhost" in done.stderr
+
+
+@pytest.fixture
+def launcher(tmp_path):
+    """Starts four workers that do not want to end; returns the launcher and its workers' ids."""
+    started = []
+
+    def start(*options):
+        tmp_path.joinpath("train.py").write_text(
+            _RUNS + "import signal\nsignal.signal(signal.SIGTERM, lambda *_: None)\n"
+            "open('%d' % index, 'w').write(str(os.getpid()))\n"
+            "while True:\n    try: time.sleep(300)\n    except KeyboardInterrupt: pass\n"
+        )
+        hosts = ",".join(["localhost"] * 4)
+        command = [sys.executable, "-m", "tpudist", "launch", "--hosts", hosts, "--cores", "2"]
+        environ = dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
+        started.append(
+            subprocess.Popen(
+                [*command, *options, "--", "--era", "2.2", "train.py"],
+                cwd=str(tmp_path), env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+        )  # fmt: skip
+        files = [tmp_path / str(index) for index in range(4)]
+        until = time.monotonic() + 120
+        while not all(file.exists() and file.read_text() for file in files):
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        return started[0], [int(file.read_text()) for file in files]
+
+    yield start
+    for process in started:
+        process.kill()
+
+
+def left(processes, seconds):
+    """Those of some processes that are there after so many seconds."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        alive = [each for each in processes if os.path.exists("/proc/%d" % each)]
+        if not alive:
+            break
+        time.sleep(0.1)
+    return alive
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self"), reason="no list of processes")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_to_the_launcher_ends_all_workers_at_once(launcher, name):
+    process, workers = launcher("--grace", "2")
+    number = getattr(signal, name)
+    start = time.monotonic()
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number
+    assert time.monotonic() - start < 15  # one after the other they would take four graces
+    assert not left(workers, 5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self"), reason="no list of processes")
+def test_a_second_ctrl_c_kills_the_workers(launcher):
+    process, workers = launcher("--grace", "300")
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert not left(workers, 5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self"), reason="no list of processes")
+def test_no_worker_outlives_a_launcher_that_is_killed(launcher):
+    process, workers = launcher()
+    process.kill()
+    process.wait()
+    assert not left(workers, 60)
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,7 @@ from tpudist.strategy.replica_values import distribute_values as distribute_valu
 from tpudist.strategy.replica_values import local_results as local_results
 from tpudist.strategy.replica_values import refuse_swapped
 from tpudist.strategy.replica_values import replica_ids as replica_ids
-from tpudist.strategy.replica_values import results_of_all as results_of_all
-from tpudist.strategy.replica_values import unwrapped_of_all as unwrapped_of_all
+from tpudist.strategy.replica_values import unwrap as unwrap
 from tpudist.tfcompat import telling_values
 from tpudist.tfcompat.functions import library as library
 from tpudist.tfcompat.functions import part_of as part_of

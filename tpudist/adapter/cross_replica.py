@@ -227,7 +227,7 @@ def colocate(strategy: Strategy, variable: Any) -> Context:
 
 def group(strategy: Strategy, value: Any, name: str | None = None) -> Operation | None:
     """One op that runs all values of `value`; None in eager mode."""
-    values = nests.flatten(replica_values.unwrap(strategy, value))
+    values = nests.flatten(replica_values.own_values(strategy, value))
     if len(values) != 1 or name is not None:
         return tf.group(*values, name=name)
     return values[0].op if hasattr(values[0], "op") and (not tf.executing_eagerly()) else values[0]

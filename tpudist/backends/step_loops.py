@@ -175,7 +175,7 @@ def run_natively(
         done = fn(outputs, *(inputs if isinstance(inputs, tuple) else (inputs,)))
         ops = [
             op
-            for op in nests.flatten(replica_values.unwrap(strategy, done))
+            for op in nests.flatten(replica_values.own_values(strategy, done))
             if isinstance(op, (tf.Operation, tf.Tensor))
         ]
         return tf.group(*ops)
@@ -194,7 +194,7 @@ def run_natively(
     outputs.others.update(done.non_tensor_outputs)
     outputs.finish(
         {
-            name: replica_values.unwrap(strategy, value)
+            name: replica_values.own_values(strategy, value)
             if distributed.is_distributed(value)
             else value
             for name, value in done.last_step_outputs.items()
@@ -365,7 +365,7 @@ class StepOutputs:
         program.deliver(
             output,
             lambda value: self._others.__setitem__(
-                name, replica_values.unwrap(self._strategy, value)
+                name, replica_values.own_values(self._strategy, value)
             ),
         )
 

@@ -62,7 +62,7 @@ class EveryEra:
           One component per replica; `(value,)` if it is a single value, as a dict or tuple of
           per-replica values is. A list was taken for one value per replica until 2.1.
         """
-        return adapter.results_of_all(self, value)
+        return adapter.local_results(self, value)
 
     @adapter.library
     @adapter.shown_as("dataset")
@@ -223,7 +223,7 @@ class SecondGeneration(EveryEra, FirstGeneration):
     @adapter.library
     def unwrap(self, value: Any) -> tuple[Any, ...]:
         """The older name of `experimental_local_results` (r1.15)."""
-        return adapter.results_of_all(self, value)
+        return adapter.local_results(self, value)
 
     @adapter.library
     def experimental_make_numpy_dataset(self, numpy_input: Any) -> Dataset:

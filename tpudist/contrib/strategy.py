@@ -202,7 +202,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
           A list, one per tower; `[value]` of a single value; a list that has
           no per-device values is returned as it is.
         """
-        return adapter.unwrapped_of_all(self, value)
+        return adapter.unwrap(self, value)
 
     @adapter.library
     @adapter.shown_as("aggregation", "value", "destinations")

@@ -23,6 +23,7 @@ from tpudist.legacy import (
     quirks,
     start,
     start_messages,
+    worker_seeds,
     workers,
 )
 from tpudist.surfaces.eras import packages, program
@@ -181,6 +182,8 @@ def patched(of: Program, tpu: str | None) -> Iterator[hook.Hook]:
             _join_cluster(name)
             undo.enter_context(workers.as_this_worker())
         undo.enter_context(behaviour.of_era(of.era, of.in_graph))
+        if system.is_cluster(name):
+            undo.enter_context(worker_seeds.alike_on_all())
         if system.kind_of(name) == "CPU":
             _divide_cpu(name)
         undo.enter_context(quirks.applied())

@@ -81,7 +81,7 @@ def refuse_swapped(operation: Any, value: Any) -> None:
         )
 
 
-def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
+def own_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
     """Tuple of the components of `value` on this client; ``(value,)`` if it has none.
 
     A nest has none, whatever its leaves are, but for what the era's TensorFlow took apart: lists
@@ -98,7 +98,7 @@ def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
     return (value,)
 
 
-def unwrap(strategy: Strategy, value: Any) -> list[Any]:
+def own_values(strategy: Strategy, value: Any) -> list[Any]:
     """List of the values in `value`, one per replica.
 
     Args:
@@ -118,14 +118,14 @@ def unwrap(strategy: Strategy, value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def results_of_all(strategy: Strategy, value: Any) -> tuple[Any, ...]:
-    """`local_results` of a pod's only client, on each worker of a cluster: of all replicas."""
-    return tuple(_of_all(strategy, value, local_results(strategy, value)))
+def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
+    """`own_results`, on each worker of a cluster of all replicas, as a pod's one client has them."""
+    return tuple(_of_all(strategy, value, own_results(strategy, value)))
 
 
-def unwrapped_of_all(strategy: Strategy, value: Any) -> list[Any]:
-    """`unwrap` of a pod's only client, on each worker of a cluster: of all replicas."""
-    return list(_of_all(strategy, value, unwrap(strategy, value)))
+def unwrap(strategy: Strategy, value: Any) -> list[Any]:
+    """`own_values`, on each worker of a cluster of all replicas, as a pod's one client has them."""
+    return list(_of_all(strategy, value, own_values(strategy, value)))
 
 
 def _of_all(strategy: Strategy, value: Any, parts: Any) -> Any:
