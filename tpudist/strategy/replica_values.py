@@ -119,12 +119,12 @@ def own_values(strategy: Strategy, value: Any) -> list[Any]:
 
 
 def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
-    """`own_results`, on each worker of a cluster of all replicas, as a pod's one client has them."""
+    """`own_results`; on a cluster of all replicas, as a pod's one client has them."""
     return tuple(_of_all(strategy, value, own_results(strategy, value)))
 
 
 def unwrap(strategy: Strategy, value: Any) -> list[Any]:
-    """`own_values`, on each worker of a cluster of all replicas, as a pod's one client has them."""
+    """`own_values`; on a cluster of all replicas, as a pod's one client has them."""
     return list(_of_all(strategy, value, own_values(strategy, value)))
 
 
