@@ -13,8 +13,6 @@ import random
 import zlib
 from typing import Any, Iterator
 
-import numpy as np
-
 from tpudist import machine
 from tpudist.system import tasks
 
@@ -34,6 +32,7 @@ def alike_on_all() -> Iterator[None]:
 
     A graph that has no seed of its own has this one; replicas still differ from each other.
     """
+    import numpy as np
     import tensorflow as tf
 
     number = seed()
