@@ -1,8 +1,10 @@
 """README says what is true: its code runs, its commands are the ones CI runs."""
 
+import importlib.util
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -44,6 +46,77 @@ def test_python_blocks_run_and_print_what_they_say(block):
     assert done.returncode == 0, done.stderr
     for promise in printed(block):
         assert promise.rstrip("0").rstrip(".") in done.stdout
+
+
+PROGRAM = re.search(r"```python train.py\n(.*?)```", TEXT, re.S).group(1)
+BEFORE_AND_AFTER = re.findall(r"^\$ (.*)\n((?:[^$`].*\n)+)", TEXT, re.M)
+INSTEAD = re.findall(r"^\| `(.*)` \| `(.*?)`.* \|$", TEXT.partition("## The error")[0], re.M)[-5:]
+
+
+@pytest.fixture
+def typed(tmp_path):
+    """Types a command where README's program is; returns what is printed."""
+    (tmp_path / "train.py").write_text(PROGRAM, "utf-8")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("TPU")}
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    environ.update(PATH=path, PYTHONPATH=str(ROOT), PYTHONWARNINGS="ignore")
+
+    def start(command):
+        here = re.sub(r"^tpudist ", "python -m tpudist ", command)
+        done = subprocess.run(
+            here, shell=True, cwd=str(tmp_path), env=environ, stdout=-1, stderr=-2, text=True
+        )
+        return done.stdout
+
+    return start
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "lines"), BEFORE_AND_AFTER)
+def test_before_and_after_are_what_the_program_prints(typed, command, lines):
+    pytest.importorskip("tensorflow", minversion="2.0", reason="contrib left with TensorFlow 2.0")
+    printed = typed(command).splitlines()
+    assert [line for line in lines.splitlines() if line not in printed] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "words"), INSTEAD)
+def test_what_else_one_may_think_of_ends_as_told(typed, command, words):
+    tensorflow = pytest.importorskip("tensorflow", reason="it is what is tried")
+    of_image = re.match(r"docker .*:([\d.]+) (python .*)", command)
+    if of_image and of_image.group(1) != tensorflow.__version__:
+        pytest.skip("that image has TensorFlow %s" % of_image.group(1))
+    if not of_image:
+        pytest.importorskip("tensorflow", minversion="2.0", reason="contrib left with 2.0")
+        first = command.split()[0].replace("tpudist", "python")
+        assert shutil.which(first, path=os.path.dirname(sys.executable)) or first == "sed"
+    assert words in typed(of_image.group(2) if of_image else command)
+
+
+def test_there_are_five_things_that_one_may_think_of():
+    assert len(INSTEAD) == 5 and len(BEFORE_AND_AFTER) == 2
+
+
+def test_commands_behind_promises_are_there():
+    promises = TEXT.partition("## What it promises")[2].replace("\n  ", " ")
+    commands = re.findall(r"\(`((?:python -m|pytest) .*?)`", promises)
+    assert len(commands) == 5
+    for words in map(str.split, commands):
+        if words[0] == "pytest":
+            assert all((ROOT / word).is_dir() for word in words[1:])
+        else:
+            assert importlib.util.find_spec(words[2])
+
+
+def test_counts_of_programs_are_those_of_their_page():
+    page = (ROOT / "compat" / "PROGRAMS.md").read_text("utf-8")
+    (whole,) = re.findall(r"^(\d+) programs of", page, re.M)
+    ran, of = re.search(r"^Run to their end: .* (\d+) of (\d+) on 2.21\.$", page, re.M).groups()
+    words = " ".join(TEXT.split())
+    assert (
+        "Of %s public programs, %s of the %s that were run on TensorFlow" % (whole, ran, of)
+        in words
+    )
 
 
 def test_some_python_block_promises_output():
