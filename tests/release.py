@@ -2,7 +2,8 @@
 
     python -m tests.release [--python 3.7,3.12] [--keep FOLDER]
 
-needs the extra ``release``. It asks whether the version is the same everywhere, builds the source
+needs the extra ``release``. It asks whether the version is the same everywhere and
+whether every long proof is newer than what it proves, builds the source
 archive and the wheel, has twine look at their metadata, and installs each into a fresh environment
 of each Python, with the TensorFlow that the installer chooses there. In it, README's first command
 runs the examples of the source archive. A row of each goes into ``compat/RELEASE.md``. The exit
@@ -23,7 +24,7 @@ import tempfile
 import tpudist
 from compat.make import readme_command
 from tests import ROOT
-from tests.nightly import records
+from tests.nightly import records, staleness
 from tpudist import files
 from tpudist.tools.matrix import environments
 
@@ -64,6 +65,12 @@ def main(argv=None):
     pythons = args.python.split(",")
     if len(set(versions().values())) > 1:
         print("versions differ: %s" % versions())
+        return 1
+    stale = staleness.lines()
+    if stale:
+        print(
+            "Long proofs of compat/NIGHTLY.md that do not hold for this commit:", *stale, sep="\n"
+        )
         return 1
     command = readme_command.commands()["main"].rpartition("/bin/python ")[2]
     commit = records.commit(ROOT)

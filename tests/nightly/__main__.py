@@ -66,10 +66,7 @@ def _passes(job, release, commit):
         for line in process.stdout:
             print(line, end="", flush=True)
             lines.append(line)
-    row = records.Row(
-        part=job.part,
-        release=release,
-        command=_typed(["%s=%s" % item for item in job.environment.items()] + job.command),
+    row = records.of_job(job, release)._replace(
         result=records.result(lines, process.returncode),
         commit=commit,
         date=datetime.date.today().isoformat(),

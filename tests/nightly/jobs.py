@@ -25,6 +25,30 @@ SURFACES = [
     )
 ]
 
+#: What a training program meets below ``tpudist run``.
+_SHIM = [
+    "tpudist/" + name
+    for name in (
+        *("adapter", "backends", "common", "computations", "contrib", "dropin", "input", "keras"),
+        *("strategy", "surfaces", "system", "tfcompat", "v2_0", "v2_2", "virtual"),
+    )
+]
+
+#: {part: the files and folders that it proves something of}: after a change of one its rows of
+#: ``compat/NIGHTLY.md`` do not hold, and ``python -m tests.release`` fails.
+COVERS = {
+    "releases": [*_SHIM, "tpudist/cloud", "tpudist/estimator", "tpudist/legacy", *SURFACES],
+    "unvectorized": [*_SHIM, "tests/conformance", "tests/contrib", "tests/differential"],
+    "cores": [*_SHIM, "tpudist/estimator", "tests/conformance", "tests/contrib", "tests/estimator"],
+    "rules": [*_SHIM, "tpudist/estimator", *SURFACES],
+    "proofs": ["tpudist", "examples"],
+    "random": [*_SHIM, "tests/differential"],
+    "mutation": ["tpudist/virtual", "tests/mutation", "tests/virtual"],
+    "migrated": ["tpudist/surfaces", "tpudist/tools/migrate", "compat/make/programs_migrated.py"],
+    "eras": ["tpudist/surfaces", "compat/make/eras.py", "compat/make/eras.txt"],
+    "benchmarks": [*_SHIM, "tests/benchmarks"],
+}
+
 #: Where slow tests run too: the last TensorFlow 1, the first release with all surfaces, some of
 #: those that trace a replica function once (from 2.4 on), and the one with Keras 2 beside 3.
 _SLOW_TOO = ["1.15", "2.2", "2.4", "2.8", "2.15", "2.16-tf-keras"]

@@ -2,6 +2,7 @@
 
 import collections
 import re
+import shlex
 import subprocess
 
 from tpudist import files
@@ -47,10 +48,13 @@ def result(lines, code):
 
 
 def commit(root):
-    """The commit of a checkout, and "+" if tracked files differ from it."""
-    asked = ["git", "describe", "--always", "--exclude", "*", "--dirty=+"]
+    """The commit of a checkout, and "+" if tracked files other than this page differ from it."""
+    asked = ["git", "describe", "--always", "--exclude", "*"]
     done = subprocess.run(asked, cwd=root, stdout=subprocess.PIPE, text=True)
-    return done.stdout.strip() or "no git"
+    if done.returncode:
+        return "no git"
+    differ = ["git", "diff", "--quiet", "HEAD", "--", ".", ":(exclude)compat/NIGHTLY.md"]
+    return done.stdout.strip() + "+" * (subprocess.run(differ, cwd=root).returncode == 1)
 
 
 def read(path):
@@ -68,15 +72,22 @@ def read(path):
 def write(path, row):
     """Puts a row in the place of the one of the same part, release and command."""
     rows = read(path)
-    keys = [_key(each) for each in rows]
-    if _key(row) in keys:
-        rows[keys.index(_key(row))] = row
+    keys = [key(each) for each in rows]
+    if key(row) in keys:
+        rows[keys.index(key(row))] = row
     else:
         rows.append(row)
     shown = ["| %s |\n" % " | ".join(row._replace(command="`%s`" % row.command)) for row in rows]
     files.write(path, HEAD + "".join(shown))
 
 
-def _key(row):
+def of_job(job, release):
+    """The row of a job on a release before it was run: what it is of, and no result."""
+    words = ["%s=%s" % item for item in job.environment.items()] + job.command
+    command = " ".join(map(shlex.quote, words))
+    return Row(job.part, release, command, result="", commit="", date="")
+
+
+def key(row):
     """What a row is of: its seed may differ."""
     return row.part, row.release, re.sub(r"(seed[= ])\d+", r"\1", row.command)
