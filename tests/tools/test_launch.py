@@ -230,3 +230,14 @@ def test_what_cannot_be_launched(launch, options, message):
     done = launch("", *options)
     assert done.returncode == 2
     assert message in done.stderr and "Instead:" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--tpu", "virtual:8"], ["--era", "2.2", "--tpu=virtual:8"]])
+def test_another_tpu_is_refused(tmp_path, words):
+    command = [sys.executable, "-m", "tpudist", "launch", "--hosts", "localhost", "--", *words]
+    done = subprocess.run(
+        command + ["train.py"], cwd=str(tmp_path), env=dict(os.environ, PYTHONPATH=ROOT),
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "--cores virtual:8" in done.stderr

@@ -141,7 +141,7 @@ def run(options: argparse.Namespace) -> int:
       signal ended it.
 
     Raises:
-      ArgumentError: there is no host or no script, or a variable without a value.
+      ArgumentError: there is no host or no script, a variable without a value, or another TPU.
       TPUNameError: the cores are none.
     """
     hosts = [host for host in (options.hosts or "").split(",") if host]
@@ -151,11 +151,25 @@ def run(options: argparse.Namespace) -> int:
             "each host of --hosts runs the script that stands behind --",
             "tpudist launch --hosts localhost,localhost --cores 4 -- train.py",
         )
+    _refuse_another_tpu(options.arguments)
     command = ["run", "--tpu", _tpu(options.cores), *options.arguments]
     seed = random.SystemRandom().randrange(2**31) if options.seed is None else options.seed
     commands = _commands(hosts, command, options, seed)
     console.note("tpudist launch: --seed %d draws these numbers again" % seed)
     return processes.run(hosts, commands, options.quiet_workers, options.grace)
+
+
+def _refuse_another_tpu(arguments: Sequence[str]) -> None:
+    """Refuses a TPU's name among the options of ``tpudist run``, which stand before the script."""
+    for argument in arguments:
+        if argument.endswith(".py") or argument == "-m":
+            return
+        if argument.partition("=")[0] == "--tpu":
+            raise ArgumentError(
+                "%s behind --" % argument,
+                "tpudist launch gives each worker the name of its own part of the cluster",
+                "--cores before --: --cores virtual:8, say",
+            )
 
 
 def _tpu(cores: str | None) -> str:
