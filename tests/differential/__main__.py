@@ -47,7 +47,10 @@ def main(argv=None):
     print("%d programs, seed %d" % (args.programs, seed), flush=True)
     if args.release:
         return _on_releases(args, seed)
-    shares = [SHARES[int(number) - 1] for number in args.shares.split(",")]
+    numbers = args.shares.split(",")
+    if not set(numbers) <= set(every.split(",")):
+        parser.error("--shares %s: they are %s" % (args.shares, every))
+    shares = [SHARES[int(number) - 1] for number in numbers]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         codes = list(pool.map(lambda share: _run(share, args.programs, seed), shares))
     return int(any(codes))  # a process that a signal ended has a code below 0
