@@ -312,6 +312,15 @@ def test_what_cannot_be_read_stops_nothing_and_with_an_era_nothing_is_read(
     assert capsys.readouterr() == ("ran\n", "")
 
 
+def test_ctrl_c_before_the_script_begins_is_one_line(script, monkeypatch, capsys):
+    def interrupted(*unused):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "_prepare", interrupted)
+    assert runner.run(script("print('ran')"), era="contrib") == 130
+    assert capsys.readouterr() == ("", "tpudist: interrupted\n")
+
+
 def test_keyboard_interrupt_passes_and_all_is_undone(script):
     before = state()
     with pytest.raises(KeyboardInterrupt):

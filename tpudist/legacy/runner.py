@@ -72,7 +72,7 @@ def run(
     Returns:
       The exit code: the script's own, 1 after an uncaught exception (its
       traceback is on stderr), 2 if tpudist cannot run the script (why is on
-      stderr).
+      stderr), 130 after Ctrl-C before the script began.
 
     A script that starts further Pythons (multiprocessing by spawn, or
     subprocess) starts them without the drop-in.
@@ -86,6 +86,9 @@ def run(
         except TpudistError as error:
             print("tpudist run: %s" % error, file=sys.stderr)
             return 2
+        except KeyboardInterrupt:  # before the script, whose own it is later
+            print("tpudist: interrupted", file=sys.stderr)
+            return 130
         if around is not None:
             undo.enter_context(around)
         return _execute(code, undo.enter_context(_main_module(started)), started, about)
