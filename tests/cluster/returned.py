@@ -64,3 +64,51 @@ merged = strategy.experimental_local_results(meets(x))
 show("merged", [part.numpy() > 0 for part in merged])
 """
 )
+
+#: What is saved by all, and then read: the chief writes late.
+READS = (
+    START
+    + """
+import json, os, time
+
+chief = not json.loads(os.environ.get("TF_CONFIG", "{}")).get("task", {}).get("index", 0)
+
+
+def saved(name, save):
+    if chief:
+        time.sleep(2)
+    weights.assign_add(tf.ones([5, 1]))
+    path = save()
+    value = weights.numpy().sum()
+    weights.assign(tf.zeros([5, 1]))
+    print(name, "%.9f" % value)
+    return path
+
+
+with strategy.scope():
+    weights = tf.Variable(tf.zeros([5, 1]))
+    layer = tf.keras.layers.Dense(1, use_bias=False, input_shape=(5,))
+    model = tf.keras.Sequential([layer])
+checkpoint = tf.train.Checkpoint(weights=weights)
+manager = tf.train.CheckpointManager(checkpoint, "kept", 1)
+for step in (1, 2):
+    path = saved("saved", manager.save)
+    assert path == tf.train.latest_checkpoint("kept"), (path, tf.train.latest_checkpoint("kept"))
+    checkpoint.restore(path)
+    print("restored %.9f" % weights.numpy().sum())
+for step in (1, 2):
+    layer.set_weights([np.full([5, 1], step, "float32")])
+    saved("weights", lambda: model.save_weights("best.h5"))
+    layer.set_weights([np.zeros([5, 1], "float32")])
+    model.load_weights("best.h5")
+    print("loaded %.9f" % layer.get_weights()[0].sum())
+saved("model", lambda: tf.saved_model.save(tf.Module(), "exported"))
+tf.saved_model.load("exported")
+if not hasattr(tf.keras, "version") or tf.keras.version().startswith("2."):
+    saved("folder", lambda: model.save("folder"))
+    print("folder %.9f" % tf.keras.models.load_model("folder").get_weights()[0].sum())
+rows = tf.data.Dataset.range(20).cache("cached").batch(8)
+total = sum(int(tf.reduce_sum(x)) for x in rows for _ in range(2))
+print("cached %d" % total)
+"""
+)

@@ -118,6 +118,15 @@ def test_every_worker_has_the_rows_of_all(run, workers, cores):
     assert lines == [line for line in done.stdout.splitlines() if not line.startswith("[")]
 
 
+@pytest.mark.skipif(not versions.WORKERS_ARE_COORDINATED, reason="older workers do not wait")
+def test_what_is_saved_is_what_every_worker_reads_then(run):
+    alone = numbers(run(returned.READS, tpu="virtual:2"))
+    done = run(returned.READS, workers=2, cores="virtual:1")
+    agree(alone, numbers(done))
+    own = [line[11:] for line in done.stdout.splitlines() if line.startswith("[worker 1] ")]
+    assert own == [line for line in done.stdout.splitlines() if not line.startswith("[")]
+
+
 def test_texts_of_other_workers_are_refused(run):
     done = run(
         programs.START

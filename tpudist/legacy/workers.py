@@ -20,7 +20,11 @@ from tpudist.legacy import quirks
 from tpudist.system import tasks
 
 if TYPE_CHECKING:
+    from tpudist.annotations import Fn
     from tpudist.tfcompat.annotations import Nest
+
+#: The parameters of what writes beside the program, as long as it runs.
+_UNTIMED = ("logdir", "filename")
 
 
 @contextlib.contextmanager
@@ -29,7 +33,7 @@ def as_this_worker() -> Iterator[None]:
 
     On other workers TensorFlow writes into a folder that is deleted after: checkpoints, summaries,
     SavedModels, and the HDF5 and ``.keras`` files of Keras; what Python or another package writes
-    is kept.
+    is kept. They go on when the chief has written its own, so that what is read is what was saved.
     """
     with contextlib.ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="tpudist-worker-"))
@@ -38,13 +42,58 @@ def as_this_worker() -> Iterator[None]:
 
 
 def _writers(folder: str) -> Iterator[quirks.Patch]:
-    """Yields what writes into a folder on a worker that is not the chief."""
+    """Yields what writes, and which workers wait until the chief has written."""
     from tpudist.tfcompat import clusters
 
     names = map(functools.partial(os.path.join, folder), map(str, itertools.count()))
-    for owner, name, parameter in () if tasks.own().is_chief else clusters.writers():
+    is_chief = tasks.own().is_chief
+    for owner, name, parameter in clusters.writers():
         native = getattr(owner, name)
-        yield owner, name, _elsewhere(native, parameter, names) if parameter else _nothing
+        if not is_chief:
+            native = _elsewhere(native, parameter, names) if parameter else _nothing
+        if name == "__init__" and parameter == "name":  # a file of HDF5
+            yield owner, "__init__", _noting_mode(native)
+            yield owner, "close", _in_turn(owner.close, "file", is_chief, _was_written)
+        elif parameter in _UNTIMED or name.startswith("_delete"):
+            yield owner, name, native
+        else:
+            yield owner, name, _in_turn(native, name, is_chief, lambda *unused: True)
+
+
+def _in_turn(native: Fn, name: str, is_chief: bool, counts: Fn) -> Fn:
+    """A function after which the chief says that it has written, and other workers wait for that.
+
+    The calls of a name have numbers, which are the same on all workers.
+    """
+    from tpudist.tfcompat import clusters
+
+    numbers = itertools.count(1)
+
+    @functools.wraps(native)
+    def write(*args: Any, **kwargs: Any) -> Nest:
+        is_write = counts(*args)
+        result = native(*args, **kwargs)
+        if is_write:
+            key = "%s number %d" % (name, next(numbers))
+            (clusters.say_written if is_chief else clusters.wait_until_written)(key)
+        return result
+
+    return write
+
+
+def _noting_mode(native: Fn) -> Fn:
+    """The constructor of HDF5 files, which notes those that are open to be written."""
+
+    @functools.wraps(native)
+    def start(self: Any, name: Any, mode: str = "r", *args: Any, **kwargs: Any) -> None:
+        native(self, name, mode, *args, **kwargs)
+        self._tpudist_writes = mode != "r" and isinstance(name, (str, bytes, os.PathLike))
+
+    return start
+
+
+def _was_written(file: Any) -> bool:
+    return bool(getattr(file, "_tpudist_writes", False)) and bool(file)
 
 
 def _sessions() -> Iterator[quirks.Patch]:
@@ -77,8 +126,12 @@ def _elsewhere(
     @functools.wraps(native)
     def write(*args: Any, **kwargs: Any) -> Nest:
         bound = signature.bind(*args, **kwargs)
-        asked = bound.arguments[parameter]
-        if bound.arguments.get("mode", reads).startswith("r") or hasattr(asked, "write"):
+        asked = bound.arguments.get(parameter, "")
+        if (
+            asked == ""
+            or bound.arguments.get("mode", reads).startswith("r")
+            or hasattr(asked, "write")
+        ):
             return native(*args, **kwargs)
         asks_by_name = isinstance(asked, (str, os.PathLike))  # Keras reads its end: .weights.h5
         end = "-" + os.path.basename(asked) if asks_by_name else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
+import threading
 import types
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
@@ -37,6 +38,9 @@ _HEARD_OF, _STARTS = 20_000, 300_000
 
 #: Whether all Sessions are of this worker's server, as ``tpudist run`` has it.
 has_sessions = False
+
+#: Seconds that workers wait for what the chief writes.
+_WRITES = 900
 
 #: The dtypes that TensorFlow gathers over workers, and as which of them others are sent.
 _GATHERED = (tf.float16, tf.float32, tf.float64, tf.int32, tf.int64)
@@ -272,6 +276,32 @@ def _configure(resolver: Any) -> None:
     )
 
 
+def say_written(key: str) -> None:
+    """Lets :func:`wait_until_written` return on other workers; before 2.15 nothing."""
+    if versions.WORKERS_ARE_COORDINATED:
+        context.context().set_config_key_value(key, "written")
+
+
+def wait_until_written(key: str) -> None:
+    """Waits for the chief's :func:`say_written` of the same key.
+
+    Raises:
+      CollectiveError: (a ValueError) it does not come.
+    """
+    if not versions.WORKERS_ARE_COORDINATED:
+        return
+    asked = context.context().get_config_key_value
+    thread = threading.Thread(target=asked, args=(key,), daemon=True)
+    thread.start()
+    thread.join(_WRITES)
+    if thread.is_alive():
+        raise CollectiveError(
+            "%s that the chief has not written in %d seconds" % (key, _WRITES),
+            "a worker goes on when what the program saves is written, which the chief does",
+            "the same saves on every worker: if the chief alone saves, no other may",
+        )
+
+
 def writers() -> list[tuple[Any, str, str]]:
     """Lists what writes files of TensorFlow and Keras: (module or class, name, path's parameter).
 
@@ -298,6 +328,7 @@ def writers() -> list[tuple[Any, str, str]]:
         *((keras, name, "filepath") for name in of_keras),
         (checkpoint.TrackableSaver, "save", "file_prefix"),
         (tf.compat.v1.train.Saver, "save", "save_path"),
+        (functions.DatasetV2, "cache", "filename"),
         (tf.compat.v1.summary.FileWriter, "__init__", "logdir"),
         (graph_io, "write_graph", "logdir"),
         (checkpoint_management, "update_checkpoint_state_internal", ""),
