@@ -63,7 +63,8 @@ def _writers(folder: str) -> Iterator[quirks.Patch]:
 def _in_turn(native: Fn, name: str, is_chief: bool, counts: Fn) -> Fn:
     """A function after which the chief says that it has written, and other workers wait for that.
 
-    The calls of a name have numbers, which are the same on all workers.
+    They return the path that the chief returned. The calls of a name have numbers, which are the
+    same on all workers.
     """
     from tpudist.tfcompat import clusters
 
@@ -73,10 +74,18 @@ def _in_turn(native: Fn, name: str, is_chief: bool, counts: Fn) -> Fn:
     def write(*args: Any, **kwargs: Any) -> Nest:
         is_write = counts(*args)
         result = native(*args, **kwargs)
-        if is_write:
-            key = "%s number %d" % (name, next(numbers))
-            (clusters.say_written if is_chief else clusters.wait_until_written)(key)
-        return result
+        if not is_write:
+            return result
+        key = "%s number %d" % (name, next(numbers))
+        is_path = isinstance(result, (str, bytes))
+        path = os.fsdecode(result) if is_path else ""
+        if is_chief:
+            clusters.say_written(key, path)
+            return result
+        path = clusters.wait_until_written(key, path)
+        if not path:  # the chief returned none
+            return result
+        return os.fsencode(path) if isinstance(result, bytes) else path
 
     return write
 
@@ -139,7 +148,9 @@ def _elsewhere(
         result = native(*bound.args, **bound.kwargs)
         if parameter == "file_prefix":
             return asked
-        # A Saver's path ends in the step, and the program goes on with it.
+        # A Saver's path ends in the step, an export's in the time: the program goes on with it.
+        if isinstance(result, bytes):
+            return result.replace(written.encode("utf-8"), os.fsencode(asked))
         return result.replace(written, str(asked)) if isinstance(result, str) else result
 
     return write

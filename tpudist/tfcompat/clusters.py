@@ -183,7 +183,8 @@ class WorkerExtended(CollectiveExtended):
         gathered = tf.cast(distributed.components(made)[0], value.dtype)
         if value.shape.rank:
             shape = value.shape.as_list()
-            shape[axis] = None  # workers may have unequal numbers of rows
+            known = functions.in_session_graph() and shape[axis] is not None
+            shape[axis] = shape[axis] * self._num_workers if known else None  # else rows may differ
             gathered.set_shape(shape)
         return gathered
 
@@ -276,30 +277,34 @@ def _configure(resolver: Any) -> None:
     )
 
 
-def say_written(key: str) -> None:
-    """Lets :func:`wait_until_written` return on other workers; before 2.15 nothing."""
+def say_written(key: str, text: str) -> None:
+    """Lets :func:`wait_until_written` return `text` on other workers; before 2.15 nothing."""
     if versions.WORKERS_ARE_COORDINATED:
-        context.context().set_config_key_value(key, "written")
+        context.context().set_config_key_value(key, text)
 
 
-def wait_until_written(key: str) -> None:
-    """Waits for the chief's :func:`say_written` of the same key.
+def wait_until_written(key: str, text: str) -> str:
+    """Waits for the chief's :func:`say_written` of the same key; returns the chief's text.
+
+    Before 2.15 it returns `text` at once.
 
     Raises:
       CollectiveError: (a ValueError) it does not come.
     """
     if not versions.WORKERS_ARE_COORDINATED:
-        return
+        return text
+    found: list[str] = []
     asked = context.context().get_config_key_value
-    thread = threading.Thread(target=asked, args=(key,), daemon=True)
+    thread = threading.Thread(target=lambda: found.append(asked(key)), daemon=True)
     thread.start()
     thread.join(_WRITES)
-    if thread.is_alive():
+    if not found:
         raise CollectiveError(
             "%s that the chief has not written in %d seconds" % (key, _WRITES),
             "a worker goes on when what the program saves is written, which the chief does",
             "the same saves on every worker: if the chief alone saves, no other may",
         )
+    return found[0]
 
 
 def writers() -> list[tuple[Any, str, str]]:
@@ -335,4 +340,14 @@ def writers() -> list[tuple[Any, str, str]]:
         (checkpoint_management, "_delete_file_if_exists", ""),
         (gen_summary_ops, "create_summary_file_writer", "logdir"),
         *((module, name, "export_dir") for module, name in saves),
+        *_exporters(),
     ]
+
+
+def _exporters() -> list[tuple[Any, str, str]]:
+    """What exports an Estimator: the class that has it, as `writers` lists them."""
+    from tpudist.tfcompat import estimators
+
+    name = "_export_all_saved_models"
+    classes = getattr(estimators.native, "Estimator", object).__mro__
+    return [(each, name, "export_dir_base") for each in classes if name in vars(each)]
