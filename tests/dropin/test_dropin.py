@@ -267,7 +267,7 @@ def test_contrib_in_a_later_era_names_the_drop_in_that_has_it():
 
 
 def test_canned_estimators_are_those_of_tensorflow_or_its_package(tf):
-    assert "DNNClassifier" in tf.estimator.DNNClassifier.__name__
+    assert "BaselineClassifier" in tf.estimator.BaselineClassifier.__name__
     assert "numpy_input_fn" in dir(tf.compat.v1.estimator.inputs)
 
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tests.estimator import harness
 from tpudist import errors
 from tpudist.contrib import tensorflow as contrib_tf
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import keras_packages, versions
 from tpudist.v2_2 import tensorflow as tf2
 
 X, Y = harness.X, harness.Y[:, 0]
@@ -18,6 +18,9 @@ X, Y = harness.X, harness.Y[:, 0]
 ERAS = {"contrib": contrib_tf}
 if versions.TF2:
     ERAS["v2_2"] = tf2
+
+
+of_keras_2 = pytest.mark.skipif(keras_packages.is_keras_3(), reason="their models are of Keras 2")
 
 
 @pytest.fixture(params=sorted(ERAS))
@@ -44,6 +47,7 @@ def predicted(estimator, key="predictions"):
     return np.array([row[key] for row in estimator.predict(rows)])
 
 
+@of_keras_2
 def test_a_linear_regressor(era, tmp_path):
     made = era.estimator.LinearRegressor(columns(era), model_dir=str(tmp_path), optimizer="Ftrl")
     made.train(lambda: rows().repeat(20))
@@ -54,6 +58,7 @@ def test_a_linear_regressor(era, tmp_path):
     assert loss < Y.var()
 
 
+@of_keras_2
 def test_a_deep_classifier_is_exported_and_goes_on_from_its_checkpoint(era, tmp_path):
     def labelled():
         return rows().map(lambda x, y: (x, tf.cast(y > 0, tf.int32)))
@@ -81,6 +86,7 @@ def test_a_deep_classifier_is_exported_and_goes_on_from_its_checkpoint(era, tmp_
     assert tf.io.gfile.exists(folder + b"/saved_model.pb" if isinstance(folder, bytes) else folder)
 
 
+@of_keras_2
 def test_training_with_an_exporter(era, tmp_path):
     made = era.estimator.LinearRegressor(columns(era), model_dir=str(tmp_path))
     spec = era.feature_column.make_parse_example_spec(columns(era))
@@ -100,3 +106,9 @@ def test_training_with_an_exporter(era, tmp_path):
 def test_boosted_trees_which_left_the_package_say_what_to_type(era):
     with pytest.raises(errors.EraNameError, match="tensorflow_decision_forests"):
         era.estimator.BoostedTreesClassifier
+
+
+@pytest.mark.skipif(not keras_packages.is_keras_3(), reason="Keras 2 is here")
+def test_without_keras_2_the_line_to_type_is_said(era):
+    with pytest.raises(errors.EraNameError, match="pip install tf-keras"):
+        era.estimator.DNNClassifier

@@ -198,6 +198,8 @@ def _find(space: Namespace, name: str) -> object:
     for base in bases_of(space):
         try:
             return getattr(base, name)
+        except EraNameError:
+            raise
         except AttributeError as error:
             cause = cause or error
     if is_contrib:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Iterator, Mapping
 import tensorflow as tf
 from tensorflow.python.util import tf_export
 
-from tpudist.tfcompat import keras_packages
+from tpudist.errors import EraNameError
+from tpudist.tfcompat import keras_packages, versions
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -51,10 +52,11 @@ def load() -> ModuleType | None:
 def api(generation: str) -> ModuleType:
     """The package's ``tf.estimator`` as "compat.v1" or "compat.v2" has it."""
     name = "tensorflow_estimator.python.estimator.api._%s.estimator" % generation[-2:]
-    if name in sys.modules:
-        return sys.modules[name]
-    with _with_keras_2():
-        return importlib.import_module(name)
+    if name not in sys.modules:
+        with _with_keras_2():
+            importlib.import_module(name)
+    module = sys.modules[name]
+    return _WithoutKeras2(module, {}) if keras_packages.is_keras_3() else module
 
 
 @contextlib.contextmanager
@@ -90,6 +92,20 @@ class _Overlay(types.ModuleType):
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._module, name)
+
+
+class _WithoutKeras2(_Overlay):
+    """The package's ``tf.estimator`` where Keras is Keras 3, of which it makes no models."""
+
+    def __getattr__(self, name: str) -> object:
+        value = getattr(self._module, name)
+        if name.startswith(("DNN", "Linear")):
+            raise EraNameError(
+                "tf.estimator.%s with Keras 3" % name,
+                "its model is made of Keras 2, which TensorFlow %s has not" % versions.TF,
+                "pip install tf-keras==%s.*, and no TF_USE_LEGACY_KERAS=0" % keras_packages.minor(),
+            )
+        return value
 
 
 class _Gone:
