@@ -14,6 +14,7 @@ import zlib
 from typing import Any, Iterator
 
 from tpudist import machine
+from tpudist.legacy import quirks
 from tpudist.system import tasks
 
 
@@ -30,24 +31,29 @@ def seed() -> int:
 def alike_on_all() -> Iterator[None]:
     """Context manager: Python, NumPy and TensorFlow draw by the seed in the block.
 
-    A graph that has no seed of its own has this one; replicas still differ from each other.
+    It is a global seed for the ops that have none of their own; the others draw as without it.
+    Replicas still differ from each other.
     """
     import numpy as np
     import tensorflow as tf
+
+    from tpudist.tfcompat import random_seeds
 
     number = seed()
     random.seed(number)
     np.random.seed(number)
     graph: Any = tf.Graph
-    own = graph.seed
+    of_graph, native = graph.seed, random_seeds.module().get_seed
 
     def read(self: Any) -> int:
-        given = own.fget(self)
+        given = of_graph.fget(self)
         return number if given is None else int(given)
 
-    graph.seed = property(read, own.fset)
-    tf.compat.v1.set_random_seed(number)
-    try:
+    def get_seed(op_seed: Any) -> Any:
+        is_drawn = op_seed is not None and random_seeds.global_seed() == number
+        return random_seeds.own_seeds(op_seed) if is_drawn else native(op_seed)
+
+    seeded = property(read, of_graph.fset)
+    with quirks.patched([(graph, "seed", seeded), (random_seeds.module(), "get_seed", get_seed)]):
+        tf.compat.v1.set_random_seed(number)
         yield
-    finally:
-        graph.seed = own

@@ -22,6 +22,8 @@ from tensorflow.python.framework import random_seed
 from tpudist.tfcompat import captures, functions, graphs, placed_graphs, versions
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from tpudist.tfcompat.annotations import Graph, NodeDef, Operation, Tensor
 
 
@@ -275,3 +277,20 @@ def _calls_what_draws(graph: Graph, node: NodeDef, seen: Any) -> bool:
 
 def _has_seeds(node: NodeDef) -> bool:
     return all(name in node.attr for name in _SEEDS) and any(node.attr[s].i for s in _SEEDS)
+
+
+def module() -> ModuleType:
+    """TensorFlow's module whose ``get_seed`` all random ops ask for their seeds."""
+    return random_seed
+
+
+def own_seeds(op_seed: int) -> tuple[int, int]:
+    """What ``get_seed`` gives an op that has a seed, where there is no global one."""
+    return random_seed.DEFAULT_GRAPH_SEED, random_seed._truncate_seed(op_seed)
+
+
+def global_seed() -> int | None:
+    """The global seed of the current context, or of the current graph."""
+    if tf.executing_eagerly():
+        return context.global_seed()
+    return tf.compat.v1.get_default_graph().seed
