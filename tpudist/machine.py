@@ -29,6 +29,9 @@ TPU_CHECK = "TPUDIST_TPU_CHECK"
 #: Environment variable: the steps after which a cluster compares the variables of its workers.
 CHECK_REPLICAS = "TPUDIST_CHECK_REPLICAS"
 
+#: Environment variable: seconds in which all workers of a cluster have to come; by default 300.
+START_TIMEOUT = "TPUDIST_START_TIMEOUT"
+
 #: Environment variable: the seed of what a program on a cluster draws without a seed of its own.
 SEED = "TPUDIST_SEED"
 

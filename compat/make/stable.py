@@ -23,6 +23,8 @@ VARIABLES = {
     "TPUDIST_ALLOW_EAGER_RUN": "1: `strategy.run` takes a plain function in eager mode, and wraps "
     "it in a `tf.function`, as TensorFlow 1.15 and 2.0 did",
     "TPUDIST_CACHE": "the folder where `tpudist matrix` keeps environments",
+    "TPUDIST_START_TIMEOUT": "seconds in which all workers of a cluster have to come; by "
+    "default 300",
     "TPUDIST_SEED": "the seed of what a program on a cluster draws without one of its own",
     "TPUDIST_CHECK_REPLICAS": "the steps after which the workers of a cluster compare what "
     "they hold of each variable",

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -241,3 +242,24 @@ def test_another_tpu_is_refused(tmp_path, words):
     )  # fmt: skip
     assert done.returncode == 2
     assert "--cores virtual:8" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_worker_that_does_not_come_is_told_with_its_address(tmp_path):
+    tmp_path.joinpath("train.py").write_text("print('started')")
+    free = [socket.socket() for _ in range(2)]
+    for each in free:
+        each.bind(("localhost", 0))
+    addresses = ["localhost:%d" % each.getsockname()[1] for each in free]
+    for each in free:
+        each.close()
+    config = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": 0}}
+    environ = dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
+    environ.update(TF_CONFIG=json.dumps(config), TPUDIST_START_TIMEOUT="5")
+    command = [sys.executable, "-m", "tpudist", "run", "--tpu", "cluster:virtual:2", "train.py"]
+    done = subprocess.run(
+        command, cwd=str(tmp_path), env=environ, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1
+    assert "no answer of %s in 5 seconds" % addresses[1] in done.stderr
+    assert "Instead:" in done.stderr and "started" not in done.stdout

@@ -314,7 +314,8 @@ def _join_cluster(name: str) -> None:
     """Starts this worker of a cluster: TensorFlow cannot start it after the script's first op."""
     from tpudist.system import cluster
 
-    cluster.join(cluster.described(name))
+    with workers.in_time():
+        cluster.join(cluster.described(name))
 
 
 def _divide_cpu(name: str) -> None:

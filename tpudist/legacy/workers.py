@@ -9,19 +9,26 @@ ever.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import functools
 import inspect
 import itertools
 import os
+import subprocess
+import sys
 import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
-from tpudist.legacy import quirks
+from tpudist import machine
+from tpudist.legacy import late_workers, quirks
 from tpudist.system import tasks
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn
     from tpudist.tfcompat.annotations import Nest
+
+#: Seconds that it takes to say which workers have not come.
+_TOLD = 10.0
 
 #: The parameters of what writes beside the program, as long as it runs.
 _UNTIMED = ("logdir", "filename")
@@ -39,6 +46,25 @@ def as_this_worker() -> Iterator[None]:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="tpudist-worker-"))
         undo.enter_context(quirks.patched([*_writers(folder), *_sessions()]))
         yield
+
+
+@contextlib.contextmanager
+def in_time() -> Iterator[None]:
+    """Context manager: the process ends with an error if the block, a start, takes too long.
+
+    TensorFlow waits for a worker that does not come, says nothing, and lets no other thread of
+    Python run: a process says it, and a thread without Python ends this one.
+    """
+    seconds = float(os.environ.get(machine.START_TIMEOUT) or 300)
+    watch = [sys.executable, "-m", late_workers.__name__, str(seconds), *tasks.addresses()]
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        faulthandler.dump_traceback_later(seconds + _TOLD, exit=True, file=nowhere)
+        process = subprocess.Popen(watch, stdin=subprocess.PIPE)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            process.communicate()
 
 
 def _writers(folder: str) -> Iterator[quirks.Patch]:

@@ -78,6 +78,12 @@ def own() -> Task:
     return Task(before + index, sum(counts.values()), job, index)
 
 
+def addresses() -> list[str]:
+    """The address of each worker of TF_CONFIG, the chief's first, such as ``"a:2222"``."""
+    cluster = json.loads(os.environ.get(VARIABLE) or "{}").get("cluster", {})
+    return [address for job in _JOBS for address in cluster.get(job, ())]
+
+
 @contextlib.contextmanager
 def hidden() -> Iterator[None]:
     """Context manager: in the block there is no TF_CONFIG, as for a program that runs alone."""

@@ -33,8 +33,9 @@ else:  # no strategy is made of it there
         MirroredExtended as CollectiveExtended,
     )
 
-#: Milliseconds after which a worker that is not heard of is gone, and that all have to start.
-_HEARD_OF, _STARTS = 20_000, 300_000
+#: Milliseconds after which a worker that is not heard of is gone, and that all have to start: as
+#: long as TensorFlow itself waits, for :mod:`tpudist.legacy.workers` gives up before.
+_HEARD_OF, _STARTS = 20_000, 3_600_000
 
 #: Whether all Sessions are of this worker's server, as ``tpudist run`` has it.
 has_sessions = False

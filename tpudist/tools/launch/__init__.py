@@ -71,7 +71,8 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         help="run a legacy script on several hosts at once",
         allow_abbrev=False,
         usage="tpudist launch --hosts a,b [--cores virtual:N|N|gpus|gpus:N] [--port N] "
-        "[--quiet-workers] [--env NAME[=VALUE]] [--seed N] [--grace SECONDS] "
+        "[--quiet-workers] [--env NAME[=VALUE]] [--seed N] [--start-timeout SECONDS] "
+        "[--grace SECONDS] "
         "-- [options of tpudist run] script.py [args...]",
         description="Starts the script on each host, as tpudist run --tpu cluster does: by ssh, "
         "in this folder and with this Python, which has to be there too; a process here for each "
@@ -111,6 +112,13 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         metavar="N",
         help="of what the program draws without a seed of its own, on all workers alike; drawn and "
         "told by default",
+    )
+    verb.add_argument(
+        "--start-timeout",
+        type=int,
+        default=300,
+        metavar="SECONDS",
+        help="in which all workers have to come; 300 by default",
     )
     verb.add_argument(
         "--grace",
@@ -209,7 +217,12 @@ def _commands(
 ) -> list[Command]:
     """The `Command` of each worker."""
     named = dict(map(_variable, options.env or ()))
-    alike = {machine.SEED: str(seed), "PYTHONHASHSEED": str(seed), **named}
+    alike = {
+        machine.SEED: str(seed),
+        machine.START_TIMEOUT: str(options.start_timeout),
+        "PYTHONHASHSEED": str(seed),
+        **named,
+    }
     made = []
     for host, config in zip(hosts, configurations(hosts, options.port)):
         variables = {**alike, tasks.VARIABLE: config}
