@@ -99,6 +99,12 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         action="store_true",
         help="show the output of the chief alone, and the last lines of a worker that fails",
     )
+    _add_of_workers(verb)
+    return verb
+
+
+def _add_of_workers(verb: argparse.ArgumentParser) -> None:
+    """Adds what the workers get, and how long they have."""
     verb.add_argument(
         "--env",
         action="append",
@@ -127,7 +133,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="that workers have to end by themselves, once they are asked to; 10 by default",
     )
-    return verb
 
 
 def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
