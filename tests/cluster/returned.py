@@ -98,9 +98,9 @@ for step in (1, 2):
     print("restored %.9f" % weights.numpy().sum())
 for step in (1, 2):
     layer.set_weights([np.full([5, 1], step, "float32")])
-    saved("weights", lambda: model.save_weights("best.h5"))
+    saved("weights", lambda: model.save_weights("best.weights.h5"))
     layer.set_weights([np.zeros([5, 1], "float32")])
-    model.load_weights("best.h5")
+    model.load_weights("best.weights.h5")
     print("loaded %.9f" % layer.get_weights()[0].sum())
 saved("model", lambda: tf.saved_model.save(tf.Module(), "exported"))
 tf.saved_model.load("exported")
