@@ -44,6 +44,10 @@ parts = [part.numpy() for part in strategy.experimental_local_results(x)]
 show("input", np.sort(np.concatenate(parts), axis=0))  # hosts share out a batch in their own order
 values = strategy.experimental_distribute_values_from_function(lambda c: c.replica_id_in_sync_group)
 show("values", strategy.experimental_local_results(values))
+arrays = strategy.experimental_distribute_values_from_function(
+    lambda c: np.full([3], c.replica_id_in_sync_group, np.float32)
+)
+show("arrays", np.stack(strategy.experimental_local_results(arrays)))
 
 
 def local_of_all(strategy, value):

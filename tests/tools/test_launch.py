@@ -224,6 +224,7 @@ def test_no_worker_outlives_a_launcher_that_is_killed(launcher):
     [
         ((), "no host"),
         (("--hosts", "localhost", "--cores", "0"), "cluster:cpus:0"),
+        (("--hosts", "localhost", "--seed", "-1"), "--seed -1"),
         (("--hosts", "localhost", "--cores", "v3-8"), "cluster:v3-8"),
     ],
 )

@@ -27,7 +27,7 @@ _MASKED = ("_moments", "_calculate_mean_and_var")
 
 
 def applied() -> contextlib.AbstractContextManager[None]:
-    """Context manager: inside, everything of `QUIRKS` is as programs of the eras expect it."""
+    """Returns a context manager that applies all of `QUIRKS`."""
     return patched(patch for quirk in QUIRKS for patch in quirk())
 
 

@@ -98,18 +98,17 @@ def _in_turn(native: Fn, name: str, is_chief: bool, counts: Fn) -> Fn:
 
     @functools.wraps(native)
     def write(*args: Any, **kwargs: Any) -> Nest:
-        is_write = counts(*args)
-        result = native(*args, **kwargs)
-        if not is_write:
-            return result
-        key = "%s number %d" % (name, next(numbers))
-        is_path = isinstance(result, (str, bytes))
-        path = os.fsdecode(result) if is_path else ""
-        if is_chief:
-            clusters.say_written(key, path)
-            return result
-        path = clusters.wait_until_written(key, path)
-        if not path:  # the chief returned none
+        if not counts(*args):
+            return native(*args, **kwargs)
+        key, path = "%s number %d" % (name, next(numbers)), ""
+        try:
+            result = native(*args, **kwargs)
+            path = os.fsdecode(result) if isinstance(result, (str, bytes)) else ""
+        finally:
+            if is_chief:  # also where it could not write: no other worker waits for ever
+                clusters.say_written(key, path)
+        path = path if is_chief else clusters.wait_until_written(key, path)
+        if is_chief or not path:  # the chief returned none
             return result
         return os.fsencode(path) if isinstance(result, bytes) else path
 

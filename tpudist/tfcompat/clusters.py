@@ -153,8 +153,10 @@ class WorkerExtended(CollectiveExtended):
         found = tf.split(self.rows_of_all(rows), sizes, num=len(rows) * self._num_workers)
         if is_scalar:
             found = [tf.reshape(each, []) for each in found]
-        is_tensor = distributed.is_tensor_like(values[0])
-        return found if is_tensor else [type(values[0])(each.numpy()) for each in found]
+        if distributed.is_tensor_like(values[0]):
+            return found
+        arrays = [each.numpy() for each in found]
+        return [each.item() for each in arrays] if _is_number(values[0]) else arrays
 
     def rows_of_all(self, parts: Sequence[Any]) -> Nest:
         """Concatenates tensors of all workers, of which each has one for each of its devices."""
@@ -197,6 +199,10 @@ class WorkerExtended(CollectiveExtended):
           arguments: those with which it is made.
         """
         return self._get_variable_creator_initial_value(0, device, None, **arguments)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float))
 
 
 def _is_plain(leaf: Any) -> bool:
@@ -294,9 +300,15 @@ def wait_until_written(key: str, text: str) -> str:
     """
     if not versions.WORKERS_ARE_COORDINATED:
         return text
-    found: list[str] = []
-    asked = context.context().get_config_key_value
-    thread = threading.Thread(target=lambda: found.append(asked(key)), daemon=True)
+    found: list[Any] = []
+
+    def ask() -> None:
+        try:
+            found.append(context.context().get_config_key_value(key))
+        except tf.errors.OpError as error:  # the chief has gone
+            found.append(error)
+
+    thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(_WRITES)
     if not found:
@@ -305,7 +317,9 @@ def wait_until_written(key: str, text: str) -> str:
             "a worker goes on when what the program saves is written, which the chief does",
             "the same saves on every worker: if the chief alone saves, no other may",
         )
-    return found[0]
+    if isinstance(found[0], tf.errors.OpError):
+        raise found[0]
+    return str(found[0])
 
 
 def writers() -> list[tuple[Any, str, str]]:

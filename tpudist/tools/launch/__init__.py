@@ -166,6 +166,12 @@ def run(options: argparse.Namespace) -> int:
         )
     _refuse_another_tpu(options.arguments)
     command = ["run", "--tpu", _tpu(options.cores), *options.arguments]
+    if options.seed is not None and options.seed not in range(2**31):
+        raise ArgumentError(
+            "--seed %d" % options.seed,
+            "Python, NumPy and TensorFlow take seeds from 0 to 2**31 - 1",
+            "--seed 7, say",
+        )
     seed = random.SystemRandom().randrange(2**31) if options.seed is None else options.seed
     commands = _commands(hosts, command, options, seed)
     console.note("tpudist launch: --seed %d draws these numbers again" % seed)

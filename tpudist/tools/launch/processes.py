@@ -174,7 +174,7 @@ def _end(workers: Sequence[Worker], number: int, grace: float) -> None:
         while any(each.process.poll() is None for each in workers) and time.monotonic() < until:
             time.sleep(_PAUSE)
     except (KeyboardInterrupt, _Ended):
-        pass
+        print("tpudist launch: the workers are killed", file=sys.stderr)
     for worker in workers:
         worker.signal(getattr(signal, "SIGKILL", signal.SIGTERM))
     for worker in workers:

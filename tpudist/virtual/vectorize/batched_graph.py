@@ -191,7 +191,7 @@ class BatchedGraph:
         if self.active is not None and op.type not in called_functions.CALLS:
             inputs = masked_loops.harmless(self.active, op, inputs, any(output_sums))
             if any(output_sums) and op.type in graphs.LOOPS + graphs.BRANCHES:
-                raise batched_values.NotBatchable("replicas leave the loop at different times")
+                raise batched_values.NotBatchable(masked_loops.REASON)
         if op.type in called_functions.CALLS:
             return self._inlined(op, inputs, output_sums)
         if op.type in graphs.LOOPS:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
-_REASON = "replicas leave the loop at different times"
+REASON = "replicas leave the loop at different times"
 
 #: Ops whose kernels fail for some numbers, as a replica that has left may have them.
 _MAY_FAIL = """CheckNumerics Cholesky MatrixInverse MatrixSolve MatrixTriangularSolve""".split()
@@ -58,7 +58,7 @@ WRITES = (_PUSH, _SET)
 def harmless(
     active: Tensor, op: Operation, inputs: Sequence[BatchedValue], summed: bool
 ) -> Sequence[BatchedValue]:
-    """The inputs of `op`, of which replicas that are not active add nothing and break nothing.
+    """The inputs of `op`, with zeros for inactive replicas where their numbers would count or fail.
 
     Args:
       active: which replicas are active, a bool tensor ``[N]``.
@@ -126,7 +126,10 @@ def span(graph: Any, op: Operation, called: Loop, inputs: Any) -> Span | None:
         return None
     counter, bound = _counter_and_bound(called, inputs)
     lengths = inputs[lists[0]].lengths
-    if any(inputs[i].lengths is not lengths or _is_used(op.outputs[i]) for i in lists):
+    results = [source_of(result).op.type for result in called.body.outputs]
+    if any(inputs[i].lengths is not lengths or _is_used(op.outputs[i]) for i in lists) or any(
+        kind == _POP and i not in lists for i, kind in enumerate(results)
+    ):
         raise NotBatchable("lists of different lengths")
     begin = tf.reduce_max(lengths) - lengths
     return Span(
@@ -153,7 +156,7 @@ def _counter_and_bound(called: Loop, inputs: Any) -> tuple[int, int]:
         is_kept = source_of(body.outputs[bound]) is body.inputs[bound]
         if _counts(body, counter) and _number(inputs[counter]) == 0 and is_kept:
             return counter, bound
-    raise NotBatchable(_REASON)
+    raise NotBatchable(REASON)
 
 
 def _counts(body: Function, i: int) -> bool:
@@ -220,7 +223,10 @@ class MaskedLoop:
         self._pushed = [source_of(result).op.type == _PUSH for result in called.body.outputs]
 
     def begin(self) -> list[Tensor]:
-        """Adds what it has beside its variables: the mask, the numbers of rounds, its span."""
+        """Adds the further variables of the loop.
+
+        They are the mask of the active replicas, each one's number of rounds, and its span.
+        """
         span = list(self._span[2:]) if self._span else []
         active = self._active(self._graph, self._graph.active, self._inputs, span)
         return [active, tf.zeros([self._graph.count], tf.int32), *span]
@@ -237,7 +243,7 @@ class MaskedLoop:
           NotBatchable: it cannot be batched.
         """
         if body.inner.record.per_replica:
-            raise NotBatchable(_REASON)
+            raise NotBatchable(REASON)
         entering: list[Any] = [
             with_layout(value, layout) for value, layout in zip(self._inputs, layouts)
         ]
@@ -268,7 +274,7 @@ class MaskedLoop:
         goes_on: Any
         (goes_on,) = inner.values_of(self._called.condition.outputs)
         if inner.record.per_replica:
-            raise NotBatchable(_REASON)
+            raise NotBatchable(REASON)
         return goes_on.stacked() if before is None else goes_on.stacked() & before
 
     def _condition(self, start: Any, mask: int, entering: Any) -> Any:
@@ -311,7 +317,7 @@ class MaskedLoop:
         if isinstance(layout, ReplicaSum) and _is_added_to(self._called.body, i):
             return with_layout(after, layout)
         if type(layout) is not Batch:
-            raise NotBatchable(_REASON)
+            raise NotBatchable(REASON)
         new: Any = with_layout(after, layout)
         chosen = tf.compat.v1.where(body.more[0], new.stacked(), before.stacked())
         return Batch(layout.count, layout.shape, stacked=chosen)
@@ -322,10 +328,10 @@ class MaskedLoop:
         if op.type in (_PUSH, _POP) and source_of(op.inputs[0]) is variable:
             is_new = source_of(self._op.inputs[i]).op.type == "EmptyTensorList"
             if self._span is not None and op.type == _PUSH or self._span is None and not is_new:
-                raise NotBatchable(_REASON)
+                raise NotBatchable(REASON)
             return with_layout(body.outputs[i], layout)
         if not isinstance(layout, StackedList):
-            raise NotBatchable(_REASON)
+            raise NotBatchable(REASON)
         lists = _MaskedList(body, variable, body.inputs[i])
         return layout.with_tensors([lists.changed(self._called.body.outputs[i])])
 
@@ -380,7 +386,7 @@ class _MaskedList:
             ]
             if sum(map(self._is_changed, inputs)) == 1:
                 return functions.copy_op(op, parts).outputs[0]
-        raise NotBatchable(_REASON)
+        raise NotBatchable(REASON)
 
     def _is_changed(self, tensor: Tensor) -> bool:
         """Whether a list is made of the variable."""
@@ -393,7 +399,7 @@ class _MaskedList:
         """A new list with one element, zeros for a replica that is not active."""
         op = source_of(tensor).op
         if op.type != _SET:
-            raise NotBatchable(_REASON)
+            raise NotBatchable(REASON)
         (empty,) = self._inner.values_of([source_of(op.inputs[0])])
         return self._with_element(op, tensor_lists.of_any_shape(empty.value), None)
 
@@ -401,7 +407,7 @@ class _MaskedList:
         index, element = self._inner.values_of(dependencies.inputs_of(op)[1:3])
         resizes = op.node_def.attr["resize_if_index_out_of_bounds"].b
         if resizes or not isinstance(index, Uniform):
-            raise NotBatchable(_REASON)
+            raise NotBatchable(REASON)
         new = element.stacked()
         old = tf.zeros_like(new)
         if before is not None:

@@ -115,9 +115,10 @@ def bias_gradient(node: Node) -> Sequence[BatchedValue] | None:
 
 @rule("FusedBatchNormV3", "FusedBatchNormGradV3")
 def layer_normalization(node: Node) -> list[Any] | None:
-    """Normalizes channels of one image each by itself, as a LayerNormalization of Keras 2 does.
+    """Batches the batch normalization of one image, by which Keras 2 normalizes layers.
 
-    It makes every row a channel; those of all replicas are the channels of one image.
+    Its channels, each normalized by itself, are the rows of a LayerNormalization; those of all
+    replicas are the channels of one image.
     """
     is_gradient = node.op.type == "FusedBatchNormGradV3"
     images, shape = node.inputs[: 1 + is_gradient], node.input_shape(0)
