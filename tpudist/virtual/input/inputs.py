@@ -166,7 +166,7 @@ def make_dataset_iterator(make: Fn, extended: Extended, dataset: Any) -> DataIte
         return extended._experimental_distribute_dataset(
             dataset, *options
         ).make_initializable_iterator()
-    return make(dataset)
+    return _read_in_turn(make(dataset))
 
 
 def make_input_fn_iterator(make: Fn, extended: Extended, input_fn: Fn) -> DataIterator:
@@ -174,24 +174,24 @@ def make_input_fn_iterator(make: Fn, extended: Extended, input_fn: Fn) -> DataIt
     input_fn = checked(extended, input_fn)
     if versions.ITERATORS_ARE_ARGUMENTS:
         return iterators.from_input_fn(make, input_fn)
-    iterator = make(input_fn)
-    if versions.HAS_INPUT_LIB and not tf.executing_eagerly():
-        for host in iterator._iterators:
-            _read_in_turn(host)
-    return iterator
+    return _read_in_turn(make(input_fn))
 
 
-def _read_in_turn(host: Any) -> None:
-    """Lets the replicas of a host take from one iterator of its dataset.
+def _read_in_turn(iterator: DataIterator) -> DataIterator:
+    """Lets the replicas of each host take from one iterator of its dataset, in a graph.
 
-    TensorFlow's MultiDeviceIterator may wait for ever at the end of the data (seen with 1.15
-    on a busy machine): for a share that its thread ended without making.
+    TensorFlow's MultiDeviceIterator may wait for ever at the end of the data (1.15 does in
+    one of some 50 programs): for a share that its thread ended without making.
     """
-    native = getattr(host, "_iterator", None)
-    if isinstance(native, multi_device_iterator_ops.MultiDeviceIterator):
-        with tf.device(host._worker):
-            iterator = tf.compat.v1.data.make_initializable_iterator(host._dataset)
-        host._iterator = host_iterators.Shares(iterator, len(host._devices))
+    if not versions.HAS_INPUT_LIB or tf.executing_eagerly():
+        return iterator
+    for host in iterator._iterators:
+        native = getattr(host, "_iterator", None)
+        if isinstance(native, multi_device_iterator_ops.MultiDeviceIterator):
+            with tf.device(host._worker):
+                shares = tf.compat.v1.data.make_initializable_iterator(host._dataset)
+            host._iterator = host_iterators.Shares(shares, len(host._devices))
+    return iterator
 
 
 def _workers_by_label(extended: Extended, devices: Any) -> object:
