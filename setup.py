@@ -30,7 +30,7 @@ class SourcesWithExamples(sdist):
             target = os.path.join(base_dir, folder)
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree(folder, target, ignore=shutil.ignore_patterns("__pycache__"))
-        for page in ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "ruff.toml"):
+        for page in "CHANGELOG.md CITATION.cff CONTRIBUTING.md ruff.toml vulture.toml".split():
             shutil.copy(page, base_dir)
 
 

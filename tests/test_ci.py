@@ -1,8 +1,10 @@
 """What CI runs: each step of .ci/run can be called by name, and workflows call nothing else."""
 
+import fnmatch
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -34,7 +36,7 @@ _STAND_IN = """#!/usr/bin/env bash
 words="$(basename "$0") $*"
 if [ "$1 $2" = "-m venv" ]; then
   mkdir -p "$3/bin"
-  for each in python pip ruff; do cp "$0" "$3/bin/$each"; done
+  for each in python pip ruff vulture; do cp "$0" "$3/bin/$each"; done
 elif [ "$1" = compat/make/readme_command.py ]; then
   echo 'python3 -m venv .venv-test && .venv-test/bin/pip install x' \\
     '&& .venv-test/bin/python -m pytest -m "not slow"'
@@ -101,6 +103,22 @@ def test_a_step_is_called_by_name_in_an_environment_that_it_makes(ran, step):
     assert code == 0 and calls[0].startswith("pip install")
     assert parts[step] in of_steps[0]
     assert ran(step, fails=parts[step])[0] == 7
+
+
+def test_dead_code_fails_the_lint(ran):
+    code, calls, _ = ran("lint", fails="vulture --config vulture.toml")
+    assert code == 7 and [call.split()[0] for call in calls] == ["pip", "ruff", "ruff", "vulture"]
+
+
+def test_each_name_that_is_allowed_to_have_no_use_is_there():
+    words = set()
+    for folder in ("tpudist", "compat", "examples"):
+        for path in pathlib.Path(ROOT, folder).rglob("*.py"):
+            words.update(re.findall(r"\w+", path.read_text("utf-8")))
+    _, _, allowed = pathlib.Path(ROOT, "vulture.toml").read_text("utf-8").partition("ignore_names")
+    assert [
+        each for each in re.findall('"(.+?)"', allowed) if not fnmatch.filter(words, each)
+    ] == []
 
 
 def test_a_step_hands_its_arguments_on(ran):

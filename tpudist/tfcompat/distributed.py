@@ -199,13 +199,8 @@ def is_mirrored(value: Any) -> bool:
     return distribute_utils.is_mirrored(value)
 
 
-def select(extended: Extended, replica_id: int, structure: T) -> T:
-    """Replica `replica_id`'s component of every distributed value."""
-    return distribute_utils.select_replica(replica_id, structure)
-
-
 def select_mirrored(extended: Extended, replica_id: int, structure: T) -> T:
-    """The same as :func:`select`, for the mirrored arguments of an update."""
+    """Replica `replica_id`'s component of every mirrored argument of an update."""
     if versions.BY_DEVICE:
         return distributed_before_2_2.select_mirrored(extended, replica_id, structure)
     return distribute_utils.select_replica(replica_id, structure)

@@ -67,7 +67,6 @@ InfeedQueue = tpu_feed.InfeedQueue
 TPUExtended = tpu_strategy.TPUExtended
 assign_devices = device_assignment.device_assignment
 bfloat16_scope = bfloat16.bfloat16_scope
-cross_replica_sum = tpu_ops.cross_replica_sum
 get_tpu_context = tpu_function.get_tpu_context
 
 if versions.HAS_FUNCTION:

@@ -98,19 +98,6 @@ def _finite(value: complex) -> bool:
     return math.isfinite(abs(value))
 
 
-def largest(differing: Iterable[Difference]) -> float | None:
-    """The largest relative size of any difference; None if none is a number's."""
-    sizes = [
-        abs(each.delta) / abs(each.expected)
-        for each in differing
-        if each.delta is not None
-        and each.expected
-        and _finite(each.delta)
-        and _finite(each.expected)
-    ]
-    return max(sizes) if sizes else None
-
-
 def explain(expected: Any, obtained: Any, differences: Sequence[Difference]) -> str:
     """What ``compare.differences`` found, which is not empty, as indented lines."""
     series = _series(expected, obtained, differences[0].path)
