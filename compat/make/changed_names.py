@@ -176,7 +176,7 @@ def renamed_parameters() -> dict[str, dict[str, str]]:
     return found
 
 
-def upgrade_table(file: str, table: str) -> Any:
+def upgrade_table(file: str, table: str) -> dict[Any, Any]:
     """A table of literals of the installed ``tf_upgrade_v2``: of its module, or of its class."""
     spec = importlib.util.find_spec("tensorflow")
     assert spec is not None and spec.origin is not None
@@ -185,7 +185,7 @@ def upgrade_table(file: str, table: str) -> Any:
         if isinstance(node, ast.Assign):
             target = node.targets[0]
             if getattr(target, "id", getattr(target, "attr", "")) == table:
-                return ast.literal_eval(node.value)
+                return dict(ast.literal_eval(node.value))
     raise LookupError("%s has no %s" % (path, table))
 
 

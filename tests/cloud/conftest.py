@@ -10,7 +10,8 @@ from tests.cloud import server as servers
 @pytest.fixture(scope="session")
 def credentials(tmp_path_factory):
     """The path of a service account's file."""
-    pytest.importorskip("rsa", reason='pip install ".[test-cloud]" brings it')
+    for package in ("rsa", "googleapiclient", "socks"):
+        pytest.importorskip(package, reason='pip install ".[test-cloud]" brings it')
     path = tmp_path_factory.mktemp("credentials") / "key.json"
     path.write_text(servers.key())
     return str(path)

@@ -10,7 +10,8 @@ import pytest
 from tests.cloud import server
 from tests.cloud.server import CUT, GARBAGE, SLOW, node
 
-pytest.importorskip("googleapiclient", reason='pip install ".[test-cloud]" brings it')
+for package in ("googleapiclient", "socks"):
+    pytest.importorskip(package, reason='pip install ".[test-cloud]" brings it')
 
 PLACE = {"zone": server.ZONE, "project": server.PROJECT}
 

@@ -142,9 +142,9 @@ def run_keeping_losses(strategy: Strategy, fn: Fn, args: Args, kwargs: Kwargs) -
 def run_steps(
     strategy: Strategy,
     fn: Fn,
-    iterator: Any,
+    iterator: object,
     iterations: Integer,
-    initial_values: Any,
+    initial_values: object,
     outputs: Outputs,
 ) -> Outputs:
     """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
@@ -200,7 +200,7 @@ def meet(strategy: Strategy) -> None:
     backend_of(strategy).meet()
 
 
-def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> Nest:
+def reduce(strategy: Strategy, reduce_op: ReduceOp, value: object, axis: Axis) -> Nest:
     """Sums or averages a per-replica value, or each of a nest.
 
     Context: cross-replica.
@@ -300,8 +300,8 @@ def finalize(strategy: Strategy) -> Ops:
 
 def configure(
     strategy: Strategy,
-    session_config: Any = None,
-    cluster_spec: Any = None,
+    session_config: object = None,
+    cluster_spec: object = None,
     task_type: str | None = None,
     task_id: int | None = None,
 ) -> None:
@@ -317,7 +317,7 @@ def extended(strategy: Strategy) -> Extended:
     return base_classes.native(strategy).extended
 
 
-def update_config_proto(strategy: Strategy, config_proto: Any) -> Message:
+def update_config_proto(strategy: Strategy, config_proto: object) -> Message:
     """A copy of a ``tf.compat.v1.ConfigProto``, adapted to `strategy`."""
     return base_classes.native(strategy).update_config_proto(config_proto)
 

@@ -89,7 +89,7 @@ def batch_reduce(strategy: Strategy, aggregation: Any, value_destination_pairs: 
     ]
 
 
-def _copies(destinations: Any) -> int:
+def _copies(destinations: object) -> int:
     """Returns on how many devices a result is wanted, from a ``destinations`` argument."""
     if distributed.is_distributed(destinations):
         return len(distributed.components(destinations))
@@ -104,7 +104,7 @@ def _copies(destinations: Any) -> int:
     )
 
 
-def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Nest:
+def broadcast(strategy: Strategy, tensor: object, destinations: object = None) -> Nest:
     """Mirrors a tensor to devices.
 
     Args:
@@ -121,7 +121,7 @@ def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Nest
     return strategies.backend_of(strategy).mirror(tf.convert_to_tensor(tensor), copies)
 
 
-def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
+def update(strategy: Strategy, variable: object, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
     """Calls ``fn(component, *args, **kwargs)`` for every copy of a variable.
 
     Args:
@@ -154,7 +154,7 @@ def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs
 
 
 def update_non_slot(
-    strategy: Strategy, colocate_with: Any, fn: Fn, args: Args, kwargs: Kwargs
+    strategy: Strategy, colocate_with: object, fn: Fn, args: Args, kwargs: Kwargs
 ) -> Nest:
     """Calls ``fn(*args, **kwargs)`` on devices; see :func:`update`."""
     contexts.require_cross_replica(strategy, "update_non_slot(...)")
@@ -174,7 +174,7 @@ def _grouped(kwargs: Kwargs) -> tuple[dict[str, Any], Any]:
     return own, own.pop("grouped", True)
 
 
-def _listed(result: Any) -> Nest:
+def _listed(result: object) -> Nest:
     return list(result) if type(result) is tuple else result
 
 
@@ -191,21 +191,21 @@ def _require_mirrored(args: Args, kwargs: Mapping[str, Any]) -> None:
             )
 
 
-def read(strategy: Strategy, variable: Any) -> Tensor:
+def read(strategy: Strategy, variable: object) -> Tensor:
     """The value of a variable, aggregated if replicas keep their own."""
     if distributed.is_variable(variable):
         return strategy.extended.read_var(variable)
     return tf.identity(variable)
 
 
-def value_container(strategy: Strategy, value: Any) -> Nest:
+def value_container(strategy: Strategy, value: object) -> Nest:
     """The distributed value that `value` is a component of, else `value`."""
     if distributed.is_variable(value):
         return value
     return strategy.extended.value_container(value)
 
 
-def colocate(strategy: Strategy, variable: Any) -> Context:
+def colocate(strategy: Strategy, variable: object) -> Context:
     """Context manager: new variables live where `variable` does.
 
     Args:
@@ -225,7 +225,7 @@ def colocate(strategy: Strategy, variable: Any) -> Context:
     return strategy.extended.colocate_vars_with(variable)
 
 
-def group(strategy: Strategy, value: Any, name: str | None = None) -> Operation | None:
+def group(strategy: Strategy, value: object, name: str | None = None) -> Operation | None:
     """One op that runs all values of `value`; None in eager mode."""
     values = nests.flatten(replica_values.own_values(strategy, value))
     if len(values) != 1 or name is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def split_to_logical_devices(
-    strategy: Strategy, tensor: Any, partition_dimensions: Sequence[int]
+    strategy: Strategy, tensor: object, partition_dimensions: Sequence[int]
 ) -> Nest:
     """`tensor`, annotated to be split among a replica's logical devices.
 
@@ -48,7 +48,7 @@ def split_to_logical_devices(
     return _annotate(strategy, tensor, "tile", tiles)
 
 
-def replicate_to_logical_devices(strategy: Strategy, tensor: Any) -> Nest:
+def replicate_to_logical_devices(strategy: Strategy, tensor: object) -> Nest:
     """`tensor`, annotated to be held by all logical devices of a replica.
 
     Context and errors as :func:`split`.
@@ -57,7 +57,7 @@ def replicate_to_logical_devices(strategy: Strategy, tensor: Any) -> Nest:
     return _annotate(strategy, tensor, "replicate")
 
 
-def assign_to_logical_device(strategy: Strategy, tensor: Any, logical_device_id: int) -> Nest:
+def assign_to_logical_device(strategy: Strategy, tensor: object, logical_device_id: int) -> Nest:
     """`tensor`, annotated to be computed on one logical device.
 
     Args:
@@ -90,7 +90,7 @@ def logical_devices(strategy: Strategy) -> int:
     return strategies.backend_of(strategy).logical_devices
 
 
-def _check_split(strategy: Strategy, tensor: Any, parts: list[int]) -> None:
+def _check_split(strategy: Strategy, tensor: object, parts: list[int]) -> None:
     count = logical_devices(strategy)
     shape = getattr(tensor, "shape", tf.TensorShape(None))
     if shape.rank is not None and shape.rank != len(parts):
@@ -115,13 +115,13 @@ def _check_split(strategy: Strategy, tensor: Any, parts: list[int]) -> None:
         )
 
 
-def _annotate(strategy: Strategy, nest: Any, annotation: Any, *arguments: Any) -> Nest:
+def _annotate(strategy: Strategy, nest: object, annotation: object, *arguments: Any) -> Nest:
     """The annotated tensors of a nest, or identities where this release cannot run them."""
     as_op = strategies.backend_of(strategy).annotates_with_ops or (
         functions.in_function() and not versions.XLA_SHARDING_CRASHES_CPU
     )
 
-    def annotate(leaf: Any) -> Tensor | None:
+    def annotate(leaf: object) -> Tensor | None:
         if leaf is None or not functions.in_graph():
             return leaf if leaf is None else tf.identity(leaf)
         with tf.name_scope("logical_devices"):

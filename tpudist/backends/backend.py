@@ -95,16 +95,16 @@ class Backend(abc.ABC):
 
     # Values.
 
-    def reduce(self, reduce_op: ReduceOp, value: Any) -> Nest:
+    def reduce(self, reduce_op: ReduceOp, value: object) -> Nest:
         """`value`, or each leaf of a nest, reduced over the replicas."""
         return self._reduce_natively(reduce_op, value, None)
 
-    def _reduce_natively(self, reduce_op: ReduceOp, value: Any, axis: int | None) -> Nest:
+    def _reduce_natively(self, reduce_op: ReduceOp, value: object, axis: int | None) -> Nest:
         with distributed.scope_if_needed(self.scope):
             native_reduce = base_classes.native(self.strategy).reduce
             return distributed.reduce_natively(native_reduce, reduce_op, value, axis)
 
-    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Nest:
+    def reduce_along(self, reduce_op: ReduceOp, value: object, axis: int) -> Nest:
         """As :meth:`reduce`, and along the dimension `axis` of each component."""
         reduce_op = distributed.reduce_op(reduce_op)
         return nests.map_structure(
@@ -120,7 +120,7 @@ class Backend(abc.ABC):
         return
 
     @abc.abstractmethod
-    def mirror(self, value: Any, copies: int) -> Nest:
+    def mirror(self, value: object, copies: int) -> Nest:
         """`value` on `copies` devices: a mirrored value if that is more than one."""
 
     # Input.

@@ -42,7 +42,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
     """
 
     def __init__(
-        self, strategy: Strategy, system: VirtualSystem, placement: Any, assignment: Assignment
+        self, strategy: Strategy, system: VirtualSystem, placement: object, assignment: Assignment
     ) -> None:
         self.describe(system, placement, assignment)
         own = own_cores(system, placement, tasks.own())
@@ -65,7 +65,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
             self._check.watch(variable)
         return variable
 
-    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Nest:
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: object, kwargs: object) -> Nest:
         """Runs this worker's replicas; in eager mode they draw numbers of this worker's own."""
         at_once = tf.executing_eagerly() and not functions.is_function(fn)
         number = tasks.own().number
@@ -89,11 +89,11 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
                 for copy in others:
                     copy.assign(first.read_value())
 
-    def over_hosts(self, reduce_op: Any, values: list[Any]) -> list[Any]:
+    def over_hosts(self, reduce_op: object, values: list[Any]) -> list[Any]:
         """See the base class."""
         return self.over_workers(reduce_op, values)
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
+    def _broadcast_to(self, tensor: object, destinations: object) -> Nest:
         """Sends the chief's tensor to all workers; TensorFlow's method stays within a worker."""
         tensor = distributed.to_broadcast(tensor, destinations)
         if distributed.is_tensor_like(tensor):
@@ -194,7 +194,7 @@ class OwnInput(Backend):
         """See the base class."""
         return super().make_iterator_of_replicas(self._own_part(dataset))
 
-    def _own_part(self, dataset: Any) -> Dataset:
+    def _own_part(self, dataset: object) -> Dataset:
         if not isinstance(
             dataset, functions.DatasetV2
         ):  # refused with the type that it should have

@@ -112,15 +112,15 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             device_loop.with_effects(fn), iterator, iterations, initial_values
         )
 
-    def over_hosts(self, unused_reduce_op: Any, values: list[Any]) -> list[Any]:
+    def over_hosts(self, unused_reduce_op: object, values: list[Any]) -> list[Any]:
         """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
         return values
 
-    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Nest:
+    def reduce_along(self, reduce_op: object, value: object, axis: object) -> Nest:
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
         return reductions.along(self, reduce_op, value, axis)
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
+    def _broadcast_to(self, tensor: object, destinations: object) -> Nest:
         """Broadcasts lists and arrays too."""
         return super()._broadcast_to(distributed.to_broadcast(tensor, destinations), destinations)
 
@@ -144,7 +144,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             as_tensors.append((tensors, tensors if own else destinations))
         return super()._batch_reduce_to(reduce_op, as_tensors, *options)
 
-    def _as_tensors(self, value: Any, destinations: Any) -> Nest:
+    def _as_tensors(self, value: object, destinations: object) -> Nest:
         """`value`, with a tensor of each replica's in place of a variable, number or array."""
         parts = distributed.components(value)
         if all(map(distributed.is_tensor_like, parts)) and not distributed.is_mirrored(value):
@@ -232,7 +232,7 @@ class MirroredBackend(Backend):
                 stack.enter_context(graph.device(self.extended.rename_device))
             yield stack.enter_context(base_classes.native(self.strategy).scope())
 
-    def mirror(self, value: Any, copies: int) -> Nest:
+    def mirror(self, value: object, copies: int) -> Nest:
         """See the base class."""
         if copies == 1:
             return value
@@ -252,7 +252,7 @@ class MirroredBackend(Backend):
         return self.extended.placement.logical_devices
 
     def configure(
-        self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
+        self, session_config: Any, cluster_spec: object, task_type: str | None, task_id: int | None
     ) -> None:
         """See the base class; the devices are in this process, without cluster or task."""
         if session_config is not None:

@@ -63,11 +63,11 @@ class NativeBackend(Backend):
         """See the base class."""
         return base_classes.native(self.strategy).scope()
 
-    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Nest:
+    def reduce_along(self, reduce_op: ReduceOp, value: object, axis: int) -> Nest:
         """See the base class."""
         return self._reduce_natively(reduce_op, value, axis)
 
-    def mirror(self, value: Any, copies: int) -> Nest:
+    def mirror(self, value: object, copies: int) -> Nest:
         """See the base class; the TPU sends `value` where it is needed."""
         return value
 

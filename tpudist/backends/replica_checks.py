@@ -35,12 +35,12 @@ class ReplicaCheck:
             self._step = tf.Variable(0, trainable=False, dtype=tf.int64)
 
     @classmethod
-    def asked_for(cls, extended: Any) -> ReplicaCheck | None:
+    def asked_for(cls, extended: object) -> ReplicaCheck | None:
         """The check that the environment asks for, if it does."""
         every = int(os.environ.get(machine.CHECK_REPLICAS) or 0)
         return cls(extended, every) if every else None
 
-    def watch(self, variable: Any) -> None:
+    def watch(self, variable: object) -> None:
         """Compares a variable from now on, if it is mirrored; copies of others may differ."""
         if distributed.is_mirrored(variable):
             self._variables.append(weakref.ref(variable))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Outputs = TypeVar("Outputs", bound="StepOutputs")
 
 
-def require_iterator(iterator: Any) -> None:
+def require_iterator(iterator: object) -> None:
     """Refuses an iterator that cannot give steps their input.
 
     Raises:
@@ -44,9 +44,9 @@ def require_iterator(iterator: Any) -> None:
 def run(
     strategy: Strategy,
     fn: Fn,
-    iterator: Any,
+    iterator: object,
     iterations: Integer,
-    initial_values: Any,
+    initial_values: object,
     outputs: Outputs,
     traced: Callable[..., Any] = device_loop.traced,
 ) -> Outputs:
@@ -91,7 +91,7 @@ def _step(outputs: StepOutputs, fn: Fn, iterator: Any) -> dict[str, Any]:
     return outputs.tensors
 
 
-def _tensors_of(inputs: Any) -> list[Any]:
+def _tensors_of(inputs: object) -> list[Any]:
     parts = []
     for leaf in nests.flatten(inputs):
         columns = zip(*map(distributed.flatten, distributed.components(leaf)))
@@ -113,7 +113,7 @@ _loops: Any = weakref.WeakKeyDictionary()
 
 
 def _eager_loop(
-    strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any, traced: Callable[..., Any]
+    strategy: Strategy, fn: Fn, iterator: object, outputs_class: object, traced: Callable[..., Any]
 ) -> _EagerLoop:
     """The loop around `fn`: one for each function, strategy and iterator."""
     keys = [getattr(fn, "__func__", fn), getattr(fn, "__self__", fn), strategy, iterator]
@@ -151,7 +151,7 @@ def _traced_loop(
     return _EagerLoop(traced(step), outputs)
 
 
-def _is_data(iterator: Any) -> bool:
+def _is_data(iterator: object) -> bool:
     return isinstance(iterator, per_replica_datasets.PerReplicaIterator) or (
         type(iterator).__module__.startswith("tensorflow")
     )
@@ -160,9 +160,9 @@ def _is_data(iterator: Any) -> bool:
 def run_natively(
     strategy: Strategy,
     fn: Fn,
-    iterator: Any,
+    iterator: object,
     iterations: Integer,
-    initial_values: Any,
+    initial_values: object,
     outputs: Outputs,
 ) -> Outputs:
     """The loop of TensorFlow's TPU, which with a ``steps_per_run`` of 1 runs one step only.
@@ -170,7 +170,7 @@ def run_natively(
     One step needs no loop, and its outputs no values before the first.
     """
 
-    def step(context: Any, inputs: Any) -> Nest:
+    def step(context: object, inputs: object) -> Nest:
         outputs.begin(strategy, context)
         done = fn(outputs, *(inputs if isinstance(inputs, tuple) else (inputs,)))
         ops = [
@@ -204,7 +204,7 @@ def run_natively(
     return outputs
 
 
-def start_values(values: Any, outputs: dict[str, Any]) -> list[Any]:
+def start_values(values: object, outputs: dict[str, Any]) -> list[Any]:
     """Flat start values for a loop with these outputs.
 
     Args:
@@ -246,7 +246,7 @@ def _by_name(flat: Any, names: Sequence[str], outputs: dict[str, Any]) -> dict[s
     return {name: [next(flat) for _ in leaves[name]] for name in names}
 
 
-def _start_of(name: str, value: Any, output: Any) -> list[Any]:
+def _start_of(name: str, value: object, output: object) -> list[Any]:
     leaves = nests.flatten(output)
     if value is None:
         return [device_loop.zeros(leaf) for leaf in leaves]
@@ -324,7 +324,7 @@ class StepOutputs:
         """
         self._strategy, self._native = strategy, native
 
-    def finish(self, tensors: dict[str, Any], run_op: Any) -> None:
+    def finish(self, tensors: dict[str, Any], run_op: object) -> None:
         """Takes the loop's results; from now on nothing can be set."""
         of_all = getattr(getattr(self._strategy, "extended", None), "of_all_workers", list)
         self.begin(None)
@@ -335,7 +335,7 @@ class StepOutputs:
             self._tensors[name] = list(of_all(self._tensors[name]))
         self.run_op = run_op
 
-    def set_tensor(self, name: str, output: Any, aggregation: Any) -> None:
+    def set_tensor(self, name: str, output: object, aggregation: object) -> None:
         """Makes `output` of the last step a result of the loop.
 
         Context: replica or cross-replica, inside the step.
@@ -356,7 +356,7 @@ class StepOutputs:
             output = nests.map_structure(_as_tensor, output)
         program.deliver(output, lambda value: self._keep(name, value, reduction))
 
-    def set_other(self, name: str, output: Any) -> None:
+    def set_other(self, name: str, output: object) -> None:
         """As :meth:`set_tensor`, for something that is not a tensor."""
         self._require_step(name)
         if tf.distribute.get_replica_context() is None:
@@ -377,7 +377,7 @@ class StepOutputs:
                 "set it in the function that the loop runs, or in a replica function called there",
             )
 
-    def _keep(self, name: str, value: Any, reduction: Any) -> None:
+    def _keep(self, name: str, value: object, reduction: object) -> None:
         strategy = self._strategy
         if reduction is None:
             self._tensors[name] = _per_replica_list(strategy, value)
@@ -398,11 +398,11 @@ def _per_replica_list(strategy: Any, value: Any) -> list[Any]:
     return program.spread(strategy, value)
 
 
-def _set_native(context: Any, name: str, output: Any, reduction: Any) -> None:
+def _set_native(context: Any, name: str, output: object, reduction: object) -> None:
     """Sets an output of TensorFlow's own context, even without a reduction."""
 
     @functions.library
-    def outside(unused_strategy: Any, value: Any) -> None:
+    def outside(unused_strategy: object, value: object) -> None:
         context.set_last_step_output(name, value)
 
     if reduction not in (None, replica_values.FIRST):

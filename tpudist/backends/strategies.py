@@ -85,7 +85,7 @@ def initialize(
 
 def _native(
     strategy: Strategy,
-    resolver: Any,
+    resolver: object,
     steps_per_run: int | None,
     assignment: Assignment,
     num_cores: int | None,

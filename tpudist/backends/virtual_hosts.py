@@ -140,7 +140,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         with self.place():
             return self.gathered_over_workers([tf.concat(parts, 0)], 0)
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
+    def _broadcast_to(self, tensor: Any, destinations: object) -> Nest:
         """Gives all hosts the first one's value where replicas may have values of their own."""
         with self.place():
             tensor = distributed.to_broadcast(tensor, destinations)
@@ -148,7 +148,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
                 tensor = self.chiefs_value(tensor)
         return super()._broadcast_to(tensor, destinations)
 
-    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, *options: Any) -> Nest:
+    def _reduce_to(self, reduce_op: Any, value: object, destinations: Any, *options: Any) -> Nest:
         """Reduces a tensor over the workers where it is that of each worker's only replica.
 
         TensorFlow's input asks for it too. Any other tensor is the same in every replica.
@@ -170,7 +170,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
             return [reductions.spread(self, one, to) for one, (_, to) in zip(reduced, pairs)]
 
     def _gather_to_implementation(
-        self, value: Any, destinations: Any, axis: int, *unused: Any
+        self, value: Any, destinations: object, axis: int, *unused: Any
     ) -> Nest:
         if not distributed.is_distributed(value) and len(self.worker_devices) > 1:
             return value

@@ -77,7 +77,7 @@ class VirtualBackend(Backend):
                 stack.enter_context(graph.device(self.extended.rename_device))
             yield stack.enter_context(base_classes.native(self.strategy).scope())
 
-    def mirror(self, value: Any, copies: int) -> Nest:
+    def mirror(self, value: object, copies: int) -> Nest:
         """See the base class."""
         if copies == 1:
             return value
@@ -135,7 +135,7 @@ class VirtualBackend(Backend):
         return list(map(self.extended.get_host_cpu_device, range(self.extended.num_hosts)))
 
     def configure(
-        self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
+        self, session_config: Any, cluster_spec: object, task_type: str | None, task_id: int | None
     ) -> None:
         """See the base class; a virtual TPU is in this process, without cluster or task."""
         if session_config is not None:

@@ -64,7 +64,7 @@ class Node(NamedTuple):
         return self.runtime.startswith(("tpu-vm", "tpu-ubuntu", "v2-", "v2alpha"))
 
 
-def parse(reply: Any, name: str, zone: str = "", project: str = "") -> Node:
+def parse(reply: object, name: str, zone: str = "", project: str = "") -> Node:
     """The `Node` that a reply describes.
 
     Args:

@@ -17,6 +17,8 @@ from tpudist.cloud import deadlines, failures, nodes
 from tpudist.errors import TPUAccessError, TPUStateError
 
 if TYPE_CHECKING:
+    import grpc
+
     Result = TypeVar("Result")
 
     #: Asks once: the reply, decoded.
@@ -190,13 +192,13 @@ def _silent(hosts: Sequence[str], limit: float) -> dict[str, str]:
     return {host: _said(error) for host, error in errors.items() if not _is_answer(error)}
 
 
-def _is_answer(error: Any) -> bool:
+def _is_answer(error: grpc.RpcError | None) -> bool:
     """Whether the error of a method that no server has is that of a gRPC server."""
     is_page = error is not None and "http2 header" in (error.details() or "")
     return error is None or error.code().name == "UNIMPLEMENTED" and not is_page
 
 
-def _said(error: Any) -> str:
+def _said(error: grpc.RpcError) -> str:
     if error.code().name == "DEADLINE_EXCEEDED":
         return "no answer (a firewall may drop what is sent, or the server hangs)"
     return str(error.details()).rpartition("last error: ")[2]

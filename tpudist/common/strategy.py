@@ -52,7 +52,7 @@ class EveryEra:
         return adapter.scope(self)
 
     @adapter.library
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: object) -> tuple[Any, ...]:
         """A tuple of the per-replica values in `value` (r2.2).
 
         Args:
@@ -110,7 +110,7 @@ class FirstGeneration:
     """
 
     @adapter.library
-    def colocate_vars_with(self, colocate_with_variable: Any) -> Context:
+    def colocate_vars_with(self, colocate_with_variable: object) -> Context:
         """Context manager that controls where variables are created (r1.11).
 
         Context: in the scope.
@@ -124,8 +124,8 @@ class FirstGeneration:
     @adapter.library
     def configure(
         self,
-        session_config: Any = None,
-        cluster_spec: Any = None,
+        session_config: object = None,
+        cluster_spec: object = None,
         task_type: str | None = None,
         task_id: int | None = None,
     ) -> None:
@@ -133,17 +133,17 @@ class FirstGeneration:
         adapter.configure(self, session_config, cluster_spec, task_type, task_id)
 
     @adapter.library
-    def update_config_proto(self, config_proto: Any) -> Any:
+    def update_config_proto(self, config_proto: object) -> Any:
         """A copy of a `tf.ConfigProto`, adapted to the strategy (r1.15)."""
         return adapter.update_config_proto(self, config_proto)
 
     @adapter.library
-    def group(self, value: Any, name: str | None = None) -> Any:
+    def group(self, value: object, name: str | None = None) -> Any:
         """Shortcut for `tf.group` of the per-replica values (r1.11)."""
         return adapter.group(self, value, name)
 
     @adapter.library
-    def experimental_run(self, fn: Fn, input_iterator: Any = None) -> Any:
+    def experimental_run(self, fn: Fn, input_iterator: object = None) -> Any:
         """Runs `fn` on each replica with inputs from an iterator (r1.15).
 
         Context: cross-replica; graph, tf.function or eager.
@@ -200,7 +200,7 @@ class SecondGeneration(EveryEra, FirstGeneration):
         adapter.initialize(self, tpu_cluster_resolver, device_assignment)
 
     @adapter.library
-    def reduce(self, reduce_op: ReduceOp, value: Any, axis: int | None) -> Any:
+    def reduce(self, reduce_op: ReduceOp, value: object, axis: int | None) -> Any:
         """Reduces `value` across replicas (r2.2).
 
         Context: cross-replica; eager, graph or tf.function.
@@ -221,12 +221,12 @@ class SecondGeneration(EveryEra, FirstGeneration):
         return adapter.reduce(self, reduce_op, value, axis)
 
     @adapter.library
-    def unwrap(self, value: Any) -> tuple[Any, ...]:
+    def unwrap(self, value: object) -> tuple[Any, ...]:
         """The older name of `experimental_local_results` (r1.15)."""
         return adapter.local_results(self, value)
 
     @adapter.library
-    def experimental_make_numpy_dataset(self, numpy_input: Any) -> Dataset:
+    def experimental_make_numpy_dataset(self, numpy_input: object) -> Dataset:
         """A dataset of the rows of numpy arrays (r2.2).
 
         Args:

@@ -42,7 +42,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
     """
 
     def compute_gradients(
-        self, loss: Any, var_list: Any = None, **kwargs: Any
+        self, loss: object, var_list: object = None, **kwargs: Any
     ) -> list[tuple[Tensor | None, Variable]]:
         """Gradients of the replica's share of the loss.
 
@@ -80,7 +80,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
         return loss if factor == 1.0 else loss * tf.cast(factor, loss.dtype)
 
     def apply_gradients(
-        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+        self, grads_and_vars: Any, global_step: object = None, name: str | None = None
     ) -> Operation:
         """Sums gradients over replicas and updates each variable once.
 
@@ -113,7 +113,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
 
 
 def _apply_once(
-    context: Any, optimizer: Any, grads_and_vars: Any, global_step: Any, name: str | None
+    context: Any, optimizer: Any, grads_and_vars: Any, global_step: object, name: str | None
 ) -> Operation:
     """Sums gradients, and calls an ``apply_gradients`` that knows no strategy.
 
@@ -197,7 +197,7 @@ class _Slot(distributed.ResourceVariable):
 
 
 @contextlib.contextmanager
-def _without_strategy(extended: Extended, names: Any) -> Iterator[Any]:
+def _without_strategy(extended: Extended, names: object) -> Iterator[Any]:
     """Context manager: an optimizer in cross-replica context sees no strategy; its slots are plain.
 
     Args:

@@ -31,7 +31,7 @@ class Feeds:
     _system: Any
 
     def infeed_enqueue(
-        self, input: Any, shape: Any, layout: Any, device_ordinal: int, name: str | None
+        self, input: object, shape: object, layout: object, device_ordinal: int, name: str | None
     ) -> Operation:
         """Sends one tensor to a core."""
         return self.infeed_enqueue_tuple([input], [shape], layout, device_ordinal, name)
@@ -43,12 +43,12 @@ class Feeds:
         tensors = [tf.reshape(x, shape) for x, shape in zip(inputs, shapes)]
         return feeds.INFEED.enqueue([self.core(device_ordinal)], [tensors])
 
-    def infeed_dequeue(self, dtype: Any, shape: Any, name: str | None) -> Tensor:
+    def infeed_dequeue(self, dtype: object, shape: object, name: str | None) -> Tensor:
         """Takes one tensor that the replica's core was sent."""
         return self.infeed_dequeue_tuple([dtype], [shape], name)[0]
 
     def infeed_dequeue_tuple(
-        self, dtypes: Any, shapes: Any, unused_name: str | None
+        self, dtypes: Any, shapes: object, unused_name: str | None
     ) -> list[Tensor]:
         """Takes tensors that the replica's core was sent."""
 
@@ -59,7 +59,7 @@ class Feeds:
 
         return list(_replica("infeed_dequeue").merge_call(merge))
 
-    def outfeed_enqueue(self, input: Any, name: str | None) -> Operation:
+    def outfeed_enqueue(self, input: object, name: str | None) -> Operation:
         """Sends one tensor of a replica to the host."""
         return self.outfeed_enqueue_tuple([input], name)
 
@@ -76,13 +76,13 @@ class Feeds:
         return _replica("outfeed_enqueue").merge_call(merge, args=tensors)
 
     def outfeed_dequeue(
-        self, dtype: Any, shape: Any, device_ordinal: int, name: str | None
+        self, dtype: object, shape: object, device_ordinal: int, name: str | None
     ) -> Tensor:
         """Takes one tensor that the core's replica sent."""
         return self.outfeed_dequeue_tuple([dtype], [shape], device_ordinal, name)[0]
 
     def outfeed_dequeue_tuple(
-        self, dtypes: Any, shapes: Any, device_ordinal: int, unused_name: str | None
+        self, dtypes: Any, shapes: object, device_ordinal: int, unused_name: str | None
     ) -> list[Tensor]:
         """Takes tensors that the core's replica sent."""
         return feeds.OUTFEED.dequeue([self.core(device_ordinal)], dtypes, shapes)[0]

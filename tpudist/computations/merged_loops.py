@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tpudist.annotations import Fn, Strategy
 
 
-def repeat(n: Any, body: Fn, inputs: Any, infeed_queue: Any, name: str | None) -> Any:
+def repeat(n: Any, body: Fn, inputs: object, infeed_queue: object, name: str | None) -> Any:
     """Runs `body` `n` times."""
     context = strategies.virtual_replica()
     if context is None:
@@ -37,7 +37,7 @@ def repeat(n: Any, body: Fn, inputs: Any, infeed_queue: Any, name: str | None) -
         )[1:]
 
     def loop(each: _Replicas) -> list[tf.Tensor]:
-        def step(unused_go: Any, i: tf.Tensor, *values: tf.Tensor) -> list[tf.Tensor]:
+        def step(unused_go: object, i: tf.Tensor, *values: tf.Tensor) -> list[tf.Tensor]:
             return [i + 1 < n, i + 1] + each.step(values)
 
         start = [tf.constant(n > 0), tf.constant(0)]
@@ -56,7 +56,7 @@ def while_loop(condition: Fn, body: Fn, inputs: Any, infeed_queue: Any, name: st
             graphs.count_variable_names(names)
 
     def loop(each: _Replicas) -> list[tf.Tensor]:
-        def step(unused_go: Any, *values: tf.Tensor) -> list[tf.Tensor]:
+        def step(unused_go: object, *values: tf.Tensor) -> list[tf.Tensor]:
             following = each.step(values)
             return [each.agree(following)] + following
 
@@ -69,7 +69,7 @@ def while_loop(condition: Fn, body: Fn, inputs: Any, infeed_queue: Any, name: st
 
 
 def _merged(
-    context: Any, loop: Fn, body: Fn, inputs: Any, infeed_queue: Any, condition: Fn | None = None
+    context: Any, loop: Fn, body: Fn, inputs: object, infeed_queue: Any, condition: Fn | None = None
 ) -> list[Any]:
     """What ``loop(_Replicas)`` returns, as the current replica sees it."""
     scope = tf.compat.v1.get_variable_scope()
@@ -78,7 +78,7 @@ def _merged(
 
     @functions.library
     def in_cross_replica_context(
-        strategy: Strategy, body: Any, condition: Any, *values: Any
+        strategy: Strategy, body: object, condition: object, *values: Any
     ) -> list[Any]:
         with functions.unconverted():
             each = _Replicas(strategy, body, condition, infeed_queue, values, scope)
@@ -108,10 +108,10 @@ class _Replicas:
         self,
         strategy: Strategy,
         body: Any,
-        condition: Any,
+        condition: object,
         infeed_queue: Any,
         values: Sequence[Any],
-        scope: Any,
+        scope: object,
     ) -> None:
         self._extended, self._scope = strategy.extended, scope
         self._count = len(distributed.local_replicas(strategy.extended))
@@ -143,7 +143,7 @@ class _Replicas:
         parts = [list(distributed.components(value)) for value in values]
         return [part for each in parts for part in (each * self._count if len(each) == 1 else each)]
 
-    def _call(self, fn: Fn, users: Any, tensors: Sequence[tf.Tensor]) -> Any:
+    def _call(self, fn: Fn, users: object, tensors: Sequence[tf.Tensor]) -> Any:
         arguments = (users, *self.per_replica(tensors))
         return self._extended.call_for_each_replica(fn, args=arguments)
 
@@ -169,7 +169,7 @@ def _names(dtypes: Sequence[Any]) -> str:
     return ", ".join(dtype.name for dtype in dtypes) or "no tensor"
 
 
-def _listed(values: Any) -> list[Any]:
+def _listed(values: object) -> list[Any]:
     if values is None:
         return []
     return list(values) if isinstance(values, (list, tuple)) else [values]

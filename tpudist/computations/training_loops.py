@@ -26,7 +26,7 @@ class Loops:
         return tpu.Computations.repeat(n, _fed(body, infeed_queue), inputs, None, name)
 
     def while_loop(
-        self, condition: Fn, body: Fn, inputs: Any, infeed_queue: Any, name: str | None
+        self, condition: Fn, body: Fn, inputs: object, infeed_queue: object, name: str | None
     ) -> Any:
         """Runs `body` while `condition` holds."""
         if not versions.TRACES_AS_FIRST:

@@ -44,10 +44,10 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
       system: the `VirtualSystem` to use.
     """
 
-    def __init__(self, system: Any) -> None:
+    def __init__(self, system: object) -> None:
         self._system = system
 
-    def initialize_system(self, unused_embedding_config: Any, unused_job: str | None) -> Tensor:
+    def initialize_system(self, unused_embedding_config: object, unused_job: str | None) -> Tensor:
         """The serialized `Topology`; when it is run, the infeed and outfeed are emptied."""
         with tf.control_dependencies([virtual_feeds.clear()]):
             return tf.constant(placement.topology(self._system).serialized())
@@ -56,7 +56,7 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
         """No operation."""
         return tf.no_op()
 
-    def cross_replica_sum(self, x: Any, group_assignment: Any) -> Tensor:
+    def cross_replica_sum(self, x: object, group_assignment: object) -> Tensor:
         """`x` summed over the replicas, or over those of its group."""
         context = strategies.virtual_replica()
         if context is None:
@@ -91,7 +91,7 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
         computation: Fn,
         inputs: Any,
         infeed_queue: Any,
-        device_assignment: Any,
+        device_assignment: object,
         unused_name: str | None,
     ) -> list[Any]:
         """Runs `computation` once for each list of inputs."""
@@ -104,9 +104,9 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
     def rewrite(
         self,
         computation: Fn,
-        inputs: Any,
-        infeed_queue: Any,
-        device_assignment: Any,
+        inputs: object,
+        infeed_queue: object,
+        device_assignment: object,
         name: str | None,
     ) -> Nest:
         """Runs `computation` on one core."""
@@ -128,7 +128,7 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
         return _concatenated_outputs(outputs, outputs_from_all_shards, output_shard_axes)
 
     def batch_parallel(
-        self, computation: Fn, inputs: Any, num_shards: int, *options: Any
+        self, computation: Fn, inputs: object, num_shards: int, *options: Any
     ) -> list[Any]:
         """:meth:`shard` along dimension 0 of all inputs and outputs."""
         return self.shard(computation, inputs, num_shards, None, True, None, *options)
@@ -145,9 +145,9 @@ def _groups(group_assignment: Any, count: int) -> list[list[int]]:
     return groups
 
 
-def _sum_of_group(x: Any, groups: list[list[int]]) -> Tensor:
+def _sum_of_group(x: object, groups: list[list[int]]) -> Tensor:
     @functions.library
-    def merge(strategy: Strategy, value: Any) -> Value:
+    def merge(strategy: Strategy, value: object) -> Value:
         parts = distributed.components(value)
         parts = parts * (strategy.num_replicas_in_sync // len(parts))
         with collectives.named("AllReduce"):
@@ -157,14 +157,14 @@ def _sum_of_group(x: Any, groups: list[list[int]]) -> Tensor:
         )
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
-    def total(value: Any) -> tuple[Any, ...]:
+    def total(value: object) -> tuple[Any, ...]:
         context = tf.distribute.get_replica_context()
         return context.merge_call(merge, args=(value,)), total
 
     return total(x)
 
 
-def _check(inputs: Any, infeed_queue: Any, device_assignment: Any) -> None:
+def _check(inputs: Any, infeed_queue: object, device_assignment: Any) -> None:
     if len(set(map(len, inputs))) != 1:
         raise ArgumentError(
             "inputs of %s tensors" % ", ".join(str(len(row)) for row in inputs),
@@ -226,7 +226,7 @@ def _run(strategy: Strategy, computation: Fn, inputs: Any, infeed_queue: Any) ->
     return results if nests.flatten(results) else [done] * len(inputs)
 
 
-def _tensors(result: Any) -> Nest:
+def _tensors(result: object) -> Nest:
     """What a computation returned, as a list of tensors or as its nest of tensors."""
     if result is None or isinstance(result, tf.Operation):
         return []
@@ -241,7 +241,7 @@ def _tensors(result: Any) -> Nest:
     return nests.map_structure(tf.convert_to_tensor, result)
 
 
-def _split_inputs(inputs: Any, count: int, axes: Sequence[int] | None) -> list[list[Any]]:
+def _split_inputs(inputs: object, count: int, axes: Sequence[int] | None) -> list[list[Any]]:
     """The inputs of each part.
 
     Args:
@@ -293,7 +293,7 @@ def _concatenated_outputs(
     ]
 
 
-def _one_each(name: str, given: Any, count: int, default: Any) -> list[Any]:
+def _one_each(name: str, given: Any, count: int, default: object) -> list[Any]:
     if given is None:
         return [default] * count
     if len(given) != count:

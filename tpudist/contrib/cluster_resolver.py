@@ -5,8 +5,6 @@ Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python
 
 from __future__ import annotations
 
-from typing import Any
-
 from tpudist.computations import tpu_ops
 
 
@@ -21,8 +19,8 @@ class TPUClusterResolver(tpu_ops.RememberedResolver):
         job_name: str = "worker",
         coordinator_name: str | None = None,
         coordinator_address: str | None = None,
-        credentials: Any = "default",
-        service: Any = None,
+        credentials: object = "default",
+        service: object = None,
         discovery_url: str | None = None,
     ) -> None:
         """Finds a TPU by name, or a virtual TPU (r1.11).

@@ -118,9 +118,9 @@ class MultiStepContext(step_loops.StepOutputs):
     def set_last_step_output(
         self,
         name: str,
-        output: Any,
-        aggregation: Any = VariableAggregation.NONE,
-        reduce_op: Any = None,
+        output: object,
+        aggregation: object = VariableAggregation.NONE,
+        reduce_op: object = None,
     ) -> None:
         """Gives `output` back from the last step (r1.12).
 
@@ -137,7 +137,7 @@ class MultiStepContext(step_loops.StepOutputs):
         super().set_tensor(name, output, reduce_op or aggregation)
 
     @adapter.library
-    def set_non_tensor_output(self, name: str, output: Any) -> None:
+    def set_non_tensor_output(self, name: str, output: object) -> None:
         """Gives back something that is not a tensor (r1.12).
 
         Args:

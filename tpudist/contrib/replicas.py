@@ -82,7 +82,7 @@ class ReplicaNames:
         return adapter.make_dataset_iterator(self, dataset, whole_for_keras=True)
 
     @adapter.library
-    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
+    def experimental_make_numpy_dataset(self, numpy_input: object, session: object = None) -> Any:
         """A dataset of the rows of numpy arrays (r1.15).
 
         Args:

@@ -145,7 +145,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
 
     @adapter.library
     def run_steps_on_dataset(
-        self, fn: Fn, iterator: Any, iterations: Integer = 1, initial_loop_values: Any = None
+        self, fn: Fn, iterator: object, iterations: Integer = 1, initial_loop_values: object = None
     ) -> MultiStepContext:
         """Runs `fn` `iterations` times in one loop on the device (r1.11).
 
@@ -192,7 +192,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
         return adapter.per_replica_dataset(self, dataset_fn, PerDeviceDataset)
 
     @adapter.library
-    def unwrap(self, value: Any) -> list[Any]:
+    def unwrap(self, value: object) -> list[Any]:
         """The list of all per-device values contained in `value` (r1.11).
 
         Args:
@@ -208,11 +208,11 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
     @adapter.shown_as("aggregation", "value", "destinations")
     def reduce(
         self,
-        aggregation: Any = None,
-        value: Any = None,
-        destinations: Any = None,
+        aggregation: object = None,
+        value: object = None,
+        destinations: object = None,
         axis: int | None = None,
-        reduce_op: Any = None,
+        reduce_op: object = None,
     ) -> Any:
         """Combines values across towers (r1.11).
 
@@ -238,7 +238,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
 
     @adapter.library
     def batch_reduce(
-        self, aggregation: Any, value_destination_pairs: Iterable[tuple[Any, Any]]
+        self, aggregation: object, value_destination_pairs: Iterable[tuple[Any, Any]]
     ) -> list[Any]:
         """Combines several `reduce` calls into one (r1.11).
 
@@ -254,7 +254,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
         return adapter.batch_reduce(self, aggregation, value_destination_pairs)
 
     @adapter.library
-    def broadcast(self, tensor: Any, destinations: Any = None) -> Any:
+    def broadcast(self, tensor: object, destinations: object = None) -> Any:
         """Mirrors a tensor to all worker devices or to `destinations` (r1.11).
 
         Context: cross-tower.
@@ -270,7 +270,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
         return adapter.broadcast(self, tensor, destinations)
 
     @adapter.library
-    def update(self, var: Any, fn: Fn, *args: Any, **kwargs: Any) -> Any:
+    def update(self, var: object, fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """Calls `fn` for every copy of `var` (r1.11).
 
         Context: cross-tower.
@@ -290,7 +290,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
         return adapter.update(self, var, fn, args, kwargs)
 
     @adapter.library
-    def update_non_slot(self, colocate_with: Any, fn: Fn, *args: Any, **kwargs: Any) -> Any:
+    def update_non_slot(self, colocate_with: object, fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """Calls `fn` on the devices `colocate_with` (r1.11).
 
         Context: cross-tower.
@@ -307,12 +307,12 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
         return adapter.update_non_slot(self, colocate_with, fn, args, kwargs)
 
     @adapter.library
-    def read_var(self, tower_local_var: Any) -> Any:
+    def read_var(self, tower_local_var: object) -> Any:
         """The aggregate value of a tower-local variable, a tensor (r1.11)."""
         return adapter.read(self, tower_local_var)
 
     @adapter.library
-    def value_container(self, value: Any) -> Any:
+    def value_container(self, value: object) -> Any:
         """The container that a per-device `value` belongs to (r1.11).
 
         Args:

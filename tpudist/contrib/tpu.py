@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @adapter.library
-def initialize_system(embedding_config: Any = None, job: str | None = None) -> Any:
+def initialize_system(embedding_config: object = None, job: str | None = None) -> Any:
     """A tensor that starts the TPU system and is its topology (r1.11).
 
     Args:
@@ -42,7 +42,7 @@ def shutdown_system(job: str | None = None) -> Any:
 def replicate(
     computation: Fn,
     inputs: Sequence[Args] | None = None,
-    infeed_queue: Any = None,
+    infeed_queue: object = None,
     device_assignment: Assignment = None,
     name: str | None = None,
 ) -> list[Any]:
@@ -66,7 +66,7 @@ def replicate(
 def rewrite(
     computation: Fn,
     inputs: Args | None = None,
-    infeed_queue: Any = None,
+    infeed_queue: object = None,
     device_assignment: Assignment = None,
     name: str | None = None,
 ) -> Any:
@@ -93,7 +93,7 @@ def shard(
     input_shard_axes: Sequence[int] | None = None,
     outputs_from_all_shards: bool | Sequence[bool] = True,
     output_shard_axes: Sequence[int] | None = None,
-    infeed_queue: Any = None,
+    infeed_queue: object = None,
     device_assignment: Assignment = None,
     name: str | None = None,
 ) -> list[Any]:
@@ -136,7 +136,7 @@ def batch_parallel(
     computation: Fn,
     inputs: list[Any] | None = None,
     num_shards: int = 1,
-    infeed_queue: Any = None,
+    infeed_queue: object = None,
     device_assignment: Assignment = None,
     name: str | None = None,
 ) -> list[Any]:
@@ -163,7 +163,7 @@ def batch_parallel(
 
 
 @adapter.library
-def cross_replica_sum(x: Any, group_assignment: Sequence[Sequence[int]] | None = None) -> Any:
+def cross_replica_sum(x: object, group_assignment: Sequence[Sequence[int]] | None = None) -> Any:
     """`x` summed over the towers, or over those of its group (r1.11).
 
     Context: tower, or a computation of `replicate`.
@@ -272,7 +272,7 @@ def infeed_enqueue_tuple(
 
 
 @adapter.library
-def infeed_dequeue(dtype: Any, shape: Any, name: str | None = None) -> Tensor:
+def infeed_dequeue(dtype: object, shape: object, name: str | None = None) -> Tensor:
     """Takes one tensor that the tower's core was sent (r1.11); see `infeed_dequeue_tuple`."""
     return tpu_ops.infeed_dequeue(dtype, shape, name)
 
@@ -326,7 +326,7 @@ def outfeed_enqueue_tuple(inputs: Sequence[Tensor], name: str | None = None) -> 
 
 @adapter.library
 def outfeed_dequeue(
-    dtype: Any, shape: Any, device_ordinal: int = -1, name: str | None = None
+    dtype: object, shape: object, device_ordinal: int = -1, name: str | None = None
 ) -> Tensor:
     """Takes one tensor that a core sent (r1.11); see `outfeed_dequeue_tuple`."""
     return tpu_ops.outfeed_dequeue(dtype, shape, device_ordinal, name)
@@ -389,7 +389,7 @@ class CrossShardOptimizer(cross_shard_optimizer.CrossShardOptimizer):
 
     def __init__(
         self,
-        opt: Any,
+        opt: object,
         reduction: str = "weighted_mean",
         name: str = "CrossShardOptimizer",
         group_assignment: Sequence[Sequence[int]] | None = None,

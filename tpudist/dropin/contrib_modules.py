@@ -19,7 +19,7 @@ def is_below(path: str) -> bool:
     return path.startswith("contrib.")
 
 
-def find(path: str, top: Any) -> list[Any]:
+def find(path: str, top: object) -> list[Any]:
     """[what a dotted name leads to], or [] if it leads nowhere in this environment.
 
     Args:

@@ -81,7 +81,7 @@ class Namespace(types.ModuleType):
             self.__dict__[name] = value
         return value
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if private_modules.is_import("%s.%s" % (self.__name__, name), value):
             # A package may have another object under the module's name, or none.
             path = self._tpudist_path
@@ -235,7 +235,7 @@ def _gone(space: Namespace, path: str, name: str, cause: AttributeError | None) 
     return [stand_ins.StandIn(path, error)]
 
 
-def _is_gone(value: Any) -> bool:
+def _is_gone(value: object) -> bool:
     """Whether an object stands for a name that nobody has, and raises when it is used."""
     if not isinstance(value, Namespace):
         return isinstance(value, stand_ins.StandIn)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 
@@ -74,12 +74,12 @@ def home_of(dotted: str) -> tuple[str, list[str]]:
     return home, today.split("/") if home else []
 
 
-def is_module_named(module: Any, path: str) -> bool:
+def is_module_named(module: object, path: str) -> bool:
     """Whether an object is the module of a dotted name, not another under that attribute."""
     return isinstance(module, types.ModuleType) and module.__name__.partition(".")[2] == path
 
 
-def is_import(name: str, value: Any) -> bool:
+def is_import(name: str, value: object) -> bool:
     """Whether an attribute is set because Python imported a module of that full name."""
     return value is not None and value is sys.modules.get(name)
 

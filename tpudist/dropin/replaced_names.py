@@ -22,7 +22,7 @@ class Replaced(NamedTuple):
     modules: list[types.ModuleType]
 
 
-def assign(space: Any, below: Sequence[types.ModuleType], name: str, value: Any) -> None:
+def assign(space: Any, below: Sequence[types.ModuleType], name: str, value: object) -> None:
     """Sets a name in a namespace, and in the modules below it that had what it had.
 
     Args:
@@ -66,7 +66,7 @@ def delete(space: Any, below: Sequence[types.ModuleType], name: str) -> None:
                 delattr(module, name)
 
 
-def _owned(space: Any, below: Sequence[types.ModuleType], name: str) -> Replaced:
+def _owned(space: object, below: Sequence[types.ModuleType], name: str) -> Replaced:
     before = getattr(space, name, _ABSENT)
     return Replaced(
         before, [each for each in below if hasattr(each, name) and getattr(each, name) is before]

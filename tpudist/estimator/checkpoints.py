@@ -41,7 +41,7 @@ class AsyncCheckpointSaverHook(_CheckpointSaverHook):
         checkpoint_dir: str,
         save_secs: float | None = None,
         save_steps: int | None = None,
-        saver: Any = None,
+        saver: object = None,
         checkpoint_basename: str = "model.ckpt",
         scaffold: Scaffold | None = None,
         listeners: Sequence[SaverListener] | None = None,

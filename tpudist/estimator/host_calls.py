@@ -68,7 +68,7 @@ class SummaryWritersHook(_SessionRunHook):
         """See the base class."""
         self._initializers, self._flush_ops = estimators.summary_writers()
 
-    def after_create_session(self, session: Session, coord: Any) -> None:
+    def after_create_session(self, session: Session, coord: object) -> None:
         """See the base class."""
         session.run(self._initializers)
 
@@ -88,14 +88,14 @@ class OutfeedHook(SummaryWritersHook):
     """
 
     def __init__(
-        self, num_waiting: Tensor, host_op: Operation, skip_op: Any, every_n_steps: int
+        self, num_waiting: Tensor, host_op: Operation, skip_op: object, every_n_steps: int
     ) -> None:
         self._num_waiting = num_waiting
         self._host_op = host_op
         self._skip_op = skip_op
         self._every_n_steps = every_n_steps
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: Any, run_values: object) -> None:
         """See the base class."""
         session = run_context.session
         for step in range(session.run(self._num_waiting)):
@@ -121,7 +121,7 @@ def call(fn: Fn, tensors: Any) -> Nest:
     return fn(**tensors) if isinstance(tensors, dict) else fn(*tensors)
 
 
-def flat_ops(results: Any) -> list[Any]:
+def flat_ops(results: object) -> list[Any]:
     """Returns the ops and tensors that a function of the host returned, as a flat list."""
     return [result for result in nests.flatten(results) if result is not None]
 

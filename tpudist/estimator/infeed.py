@@ -275,10 +275,10 @@ class InitializerHook(_SessionRunHook):
       initializers: an op, or a list of ops.
     """
 
-    def __init__(self, initializers: Any) -> None:
+    def __init__(self, initializers: object) -> None:
         self._initializers = initializers
 
-    def after_create_session(self, session: Session, coord: Any) -> None:
+    def after_create_session(self, session: Session, coord: object) -> None:
         """See the base class."""
         session.run(self._initializers)
 
@@ -293,7 +293,7 @@ class EndOfInputHook(_SessionRunHook):
     def __init__(self, num_rows: Tensor) -> None:
         self._num_rows = num_rows
 
-    def before_run(self, run_context: Any) -> object:
+    def before_run(self, run_context: object) -> object:
         """See the base class."""
         return _train.SessionRunArgs(self._num_rows)
 
@@ -321,7 +321,7 @@ class WholeBatchesHook(_SessionRunHook):
             if tensor.shape.as_list()[0] != batch_size
         ]
 
-    def before_run(self, run_context: Any) -> object:
+    def before_run(self, run_context: object) -> object:
         """See the base class."""
         return _train.SessionRunArgs(self._num_rows)
 
@@ -332,7 +332,7 @@ class WholeBatchesHook(_SessionRunHook):
             raise _without_rows(self._others[0], seen)
 
 
-def features_and_labels(element: Any) -> tuple[Nest, Nest]:
+def features_and_labels(element: object) -> tuple[Nest, Nest]:
     """Splits what an input function or a dataset gives; labels may be None.
 
     Raises:
@@ -367,7 +367,7 @@ def require_static(nest: Nest) -> None:
             )
 
 
-def queue_batches(tensors: Any) -> Callable[[], Nest]:
+def queue_batches(tensors: object) -> Callable[[], Nest]:
     """Puts batches of tensors that an input function returned into a queue.
 
     The loop of steps runs on the device and would read the tensors of the host's graph only

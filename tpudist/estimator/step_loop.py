@@ -71,7 +71,7 @@ class StepLoop:
           The op that runs the loop.
         """
 
-        def step(outputs: Any, features: Nest, labels: Nest = None) -> None:
+        def step(outputs: object, features: Nest, labels: Nest = None) -> None:
             values = adapter.replicate(self._strategy, replica, (features, labels), {})
             set_outputs(outputs, values)
 
@@ -91,7 +91,7 @@ class StepLoop:
             self.spec = spec
         return values
 
-    def concatenated(self, per_replica: Any) -> Nest:
+    def concatenated(self, per_replica: object) -> Nest:
         """Concatenates each per-replica tensor of a nest over the replicas."""
         return nests.map_structure(
             lambda leaf: adapter.concatenated(
@@ -153,19 +153,19 @@ class LoopHook(_SessionRunHook):
         self._global_step = estimators.global_step_read()
         self._iterations = iterations_per_loop()
 
-    def after_create_session(self, session: Session, coord: Any) -> None:
+    def after_create_session(self, session: Session, coord: object) -> None:
         """See the base class."""
         self._step = session.run(self._global_step)
         if self._last_step is None and self._steps is not None:
             self._last_step = self._step + self._steps
 
-    def before_run(self, run_context: Any) -> object:
+    def before_run(self, run_context: object) -> object:
         """See the base class."""
         steps_left = self._per_loop if self._last_step is None else self._last_step - self._step
         iterations = max(1, min(self._per_loop, steps_left))
         return _train.SessionRunArgs(None, feed_dict={self._iterations: iterations})
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: Any, run_values: object) -> None:
         """See the base class."""
         self._step = run_context.session.run(self._global_step)
         if self._last_step is not None and self._step >= self._last_step:

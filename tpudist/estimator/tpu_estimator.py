@@ -91,18 +91,18 @@ class TPUEstimator(_Estimator):
         model_fn: Fn | None = None,
         model_dir: str | None = None,
         config: RunConfig = None,
-        params: Any = None,
+        params: object = None,
         use_tpu: bool = True,
         train_batch_size: int | None = None,
         eval_batch_size: int | None = None,
         predict_batch_size: int | None = None,
-        batch_axis: Any = None,
+        batch_axis: object = None,
         eval_on_tpu: bool = True,
         export_to_tpu: bool = True,
         export_to_cpu: bool = True,
-        warm_start_from: Any = None,
-        embedding_config_spec: Any = None,
-        export_saved_model_api_version: Any = None,
+        warm_start_from: object = None,
+        embedding_config_spec: object = None,
+        export_saved_model_api_version: object = None,
     ) -> None:
         _check_arguments(model_fn, config, params)
         unsupported.check_arguments(export_to_cpu, embedding_config_spec)
@@ -214,7 +214,7 @@ class TPUEstimator(_Estimator):
         made = user_functions.call(input_fn, params=params, config=self.config, mode=mode)
         return user_functions.require_input(made)
 
-    def _validate_features_in_predict_input(self, result: Any) -> None:
+    def _validate_features_in_predict_input(self, result: object) -> None:
         """Checks nothing: the infeed checks the input of a prediction."""
 
     def _create_global_step(self, graph: Graph) -> Variable:
@@ -272,7 +272,7 @@ class TPUEstimator(_Estimator):
     # The model function that the base class calls.
 
     def _model_fn_on_tpu(
-        self, features: Any, labels: Nest, mode: str, config: RunConfig, params: Any
+        self, features: Any, labels: Nest, mode: str, config: RunConfig, params: object
     ) -> EstimatorSpec:
         """Returns the specification of the user's model function, on the TPU's replicas.
 

@@ -42,7 +42,7 @@ class ReplicatedModel:
         feeding: infeed.Feeding,
         model_fn: Fn,
         input_fn: Callable[[infeed.TPUContext], Any],
-        batch_axis: Any = None,
+        batch_axis: object = None,
     ) -> None:
         self._strategy = strategy
         self._feeding = feeding
@@ -195,7 +195,7 @@ class SameFetchesHook(_SessionRunHook):
         self._tensors = tensors
         self._scaffold = scaffold
 
-    def before_run(self, run_context: Any) -> object:
+    def before_run(self, run_context: object) -> object:
         """See the base class."""
         summaries = None if self._scaffold is None else self._scaffold.summary_op
         return _v1.train.SessionRunArgs([self._tensors, [] if summaries is None else summaries])
@@ -248,7 +248,7 @@ def _after(op: Operation | None, loss: Tensor) -> Tensor:
         return tf.identity(loss)
 
 
-def _concatenated(strategy: Strategy, per_replica: Any) -> dict[str, Any]:
+def _concatenated(strategy: Strategy, per_replica: object) -> dict[str, Any]:
     """Concatenates the tensors of a list with one nest for each replica."""
     rows = per_replica if isinstance(per_replica, list) else [per_replica]
     return nests.map_structure(lambda *leaves: adapter.concatenated(strategy, leaves), *rows)

@@ -111,7 +111,7 @@ class Estimator(_Estimator):
         return super()._convert_eval_steps_to_hooks(steps)
 
     def _call_model_fn(
-        self, features: Any, labels: Nest, mode: str, config: RunConfig
+        self, features: object, labels: Nest, mode: str, config: RunConfig
     ) -> EstimatorSpec:
         # With a strategy `features` is what _call_input_fn returned: make_iterator.
         strategy = self._strategy(mode)
@@ -160,7 +160,7 @@ def _refused_metric(said: str) -> ArgumentError:
     )
 
 
-def _require_dataset(value: Any) -> Dataset:
+def _require_dataset(value: object) -> Dataset:
     if isinstance(value, functions.DatasetV2):
         return value
     raise ArgumentError(

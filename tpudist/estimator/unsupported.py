@@ -25,7 +25,7 @@ _SUMMARY = re.compile(r"(Write)?(Scalar|Histogram|Image|Audio|Tensor|)Summary(V2
 _warned: set[str] = set()
 
 
-def check_arguments(export_to_cpu: bool, embedding_config_spec: Any) -> None:
+def check_arguments(export_to_cpu: bool, embedding_config_spec: object) -> None:
     """Refuses arguments of ``TPUEstimator`` that would have no effect.
 
     Raises:
@@ -197,7 +197,7 @@ def check_hooks(spec: Any, name: str) -> None:
                 )
 
 
-def _read_by(hook: Any) -> Iterator[Any]:
+def _read_by(hook: object) -> Iterator[Any]:
     """Yields the tensors that a hook reads, or their names.
 
     Those are what a LoggingTensorHook was given by tag, and what hooks of TensorFlow's own keep.
@@ -209,7 +209,7 @@ def _read_by(hook: Any) -> Iterator[Any]:
         yield from (value for value in vars(hook).values() if isinstance(value, tf.Tensor))
 
 
-def _is_fetchable(value: Any, graph: Any) -> bool:
+def _is_fetchable(value: Any, graph: object) -> bool:
     """Whether a Session of a graph can fetch a tensor."""
     return value.graph is graph and bool(graph.is_fetchable(value))
 

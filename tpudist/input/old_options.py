@@ -47,7 +47,7 @@ class Options(tf.data.Options):
         if versions.HAS_COMPAT_V2:
             self.experimental_optimization = OptimizationOptions()
 
-    def merge(self, options: Any) -> Options:
+    def merge(self, options: object) -> Options:
         """As TensorFlow's, whose options merge with those of their own class."""
         return tf.data.Options().merge(self).merge(options)
 

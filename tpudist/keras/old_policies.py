@@ -10,16 +10,16 @@ from tpudist.tfcompat import keras_packages, versions
 if TYPE_CHECKING:
     # What checkers see of the names that `__getattr__` finds.
     class LossScaleOptimizer(Any):
-        def __init__(self, optimizer: Any, loss_scale: Any = "dynamic") -> None: ...
+        def __init__(self, optimizer: object, loss_scale: object = "dynamic") -> None: ...
 
     class Policy(Any):
-        def __init__(self, name: str, loss_scale: Any = "auto") -> None: ...
+        def __init__(self, name: str, loss_scale: object = "auto") -> None: ...
 
-    def get_layer_policy(layer: Any) -> object: ...
+    def get_layer_policy(layer: object) -> object: ...
 
     def global_policy() -> object: ...
 
-    def set_policy(policy: Any) -> None: ...
+    def set_policy(policy: object) -> None: ...
 
 
 def __getattr__(name: str) -> Any:
@@ -43,7 +43,7 @@ class _Absent:
         )
 
 
-def _policy(name: str, loss_scale: Any = "auto") -> object:
+def _policy(name: str, loss_scale: object = "auto") -> object:
     """Returns a policy; an optimizer has the loss scale, on TPUs there is none."""
     del loss_scale
     return keras_packages.mixed_precision().Policy(name)

@@ -62,7 +62,7 @@ class TPUDistributionStrategy:
 
     cores: int
 
-    def __new__(cls, tpu_cluster_resolver: Any = None, using_single_core: bool = False) -> Any:
+    def __new__(cls, tpu_cluster_resolver: object = None, using_single_core: bool = False) -> Any:
         """TensorFlow's own for a real TPU."""
         resolver = cluster.resolve(tpu_cluster_resolver)
         system = cluster.system_of(resolver)
@@ -74,7 +74,7 @@ class TPUDistributionStrategy:
         return made
 
 
-def keras_to_tpu_model(model: Any, strategy: Strategy | None = None) -> Any:
+def keras_to_tpu_model(model: object, strategy: Strategy | None = None) -> Any:
     """Copies a model of Keras and its weights to the cores of a TPU.
 
     Context: cross-replica, outside of any strategy's scope.
@@ -129,7 +129,7 @@ def _keras() -> ModuleType:
     return keras_packages.of_graphs()
 
 
-def _check(keras: Any, model: Any) -> None:
+def _check(keras: Any, model: object) -> None:
     if not isinstance(model, keras.Model):
         raise ArgumentTypeError(
             "keras_to_tpu_model(%r)" % (model,),
@@ -204,13 +204,13 @@ def _class(keras: Any) -> type[Any]:
     return type("KerasTPUModel", (keras.Model,), dict(_METHODS))
 
 
-def _over(self: Any) -> Any:
+def _over(self: object) -> Any:
     """`self` with the methods and properties of Keras' own class."""
     made = next(each for each in type(self).__mro__ if "sync_to_cpu" in vars(each))
     return super(made, self)
 
 
-def _init(self: Any, keras: Any, model: Any, cores: int) -> None:
+def _init(self: Any, keras: object, model: Any, cores: int) -> None:
     parts = split_models.Cores(keras, model, cores)
     inputs, outputs = parts.build()
     _over(self).__init__(inputs=inputs, outputs=outputs, name=model.name)
@@ -223,10 +223,10 @@ def _init(self: Any, keras: Any, model: Any, cores: int) -> None:
 
 def _compile(
     self: Any,
-    optimizer: Any,
-    loss: Any = None,
-    metrics: Any = None,
-    loss_weights: Any = None,
+    optimizer: object,
+    loss: object = None,
+    metrics: object = None,
+    loss_weights: object = None,
     **kwargs: Any,
 ) -> None:
     """Keras' compile, for the cores and for the CPU's model."""
@@ -239,7 +239,7 @@ def _compile(
     _over(self).compile(**{k: v for k, v in arguments.items() if k not in _NO_ARGUMENTS})
 
 
-def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> object:
+def _fit(self: Any, x: object = None, y: object = None, *args: Any, **kwargs: Any) -> object:
     """Keras' fit; `x` and `validation_data` may be functions that return a dataset."""
     parts = self._tpudist_parts
     kwargs.pop("_pipeline", None)
@@ -255,7 +255,7 @@ def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> 
         return _over(self).fit(x, y, *args, **kwargs)
 
 
-def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> object:
+def _evaluate(self: Any, x: object = None, y: object = None, *args: Any, **kwargs: Any) -> object:
     """Keras' evaluate; `x` may be a function that returns a dataset."""
     parts = self._tpudist_parts
     if callable(x) or not parts.in_training:  # Keras' fit gives it a dataset of its own.
@@ -289,7 +289,7 @@ def _leave_histograms_out(cores: int, args: Args, kwargs: Mapping[str, Any]) -> 
 
 @contextlib.contextmanager
 def _lr_callbacks_refused(
-    keras: Any, model: Any, args: Args, kwargs: Mapping[str, Any]
+    keras: Any, model: object, args: Args, kwargs: Mapping[str, Any]
 ) -> Iterator[Any]:
     """Context manager of a training: refuses callbacks that set ``model.optimizer.lr``.
 
@@ -321,7 +321,7 @@ def _lr_callbacks_refused(
         ) from error
 
 
-def _callback_error(model: Any, callback: Any) -> Exception:
+def _callback_error(model: Any, callback: object) -> Exception:
     optimizer = type(model.optimizer.optimizer).__name__
     name = re.sub("(V1|Optimizer)", "", optimizer)
     return ArgumentError(
@@ -372,7 +372,7 @@ def _to_cores(name: str) -> Fn:
 
 
 def _of_first_core(name: str) -> property:
-    def weights(self: Any) -> list[Variable]:
+    def weights(self: object) -> list[Variable]:
         parts = getattr(self, "_tpudist_parts", None)
         own = _over(self)
         return getattr(own, name) if parts is None else getattr(parts.copies[0], name)
@@ -385,7 +385,7 @@ def _get_layer(self: Any, *args: Any, **kwargs: Any) -> object:
     return self._tpudist_parts.copies[0].get_layer(*args, **kwargs)
 
 
-def _losses(self: Any) -> list[Any]:
+def _losses(self: object) -> list[Any]:
     """Losses of layers: each core's share of the mean."""
     parts = getattr(self, "_tpudist_parts", None)
     losses = _over(self).losses

@@ -80,7 +80,7 @@ def of_keras(strategy: Strategy, dataset: Dataset, completes: bool) -> tuple[Dat
     return (_completed(dataset, given, count) if completes and not trains else dataset), True
 
 
-def _running(strategy: Any) -> tuple[str, Any, bool] | None:
+def _running(strategy: object) -> tuple[str, Any, bool] | None:
     """The call of a model of the strategy's that is running: its name and names, if it trains.
 
     Keras tells a strategy neither whose data it is nor how the strategy got to the model; the
@@ -98,7 +98,7 @@ def _running(strategy: Any) -> tuple[str, Any, bool] | None:
     return None
 
 
-def is_subclassed(model: Any) -> bool:
+def is_subclassed(model: object) -> bool:
     """Whether a model of Keras has a ``call`` of its own in place of layers that are known."""
     is_sequential = any(base.__name__ == "Sequential" for base in type(model).__mro__)
     return not is_sequential and not getattr(model, "_is_graph_network", True)
@@ -122,7 +122,7 @@ def _without_labels(model: Any, dataset: Any) -> Nest:
     return dataset.map(lambda rows, *others: rows)
 
 
-def _check(verb: str, dataset: Any) -> None:
+def _check(verb: str, dataset: object) -> None:
     """Refuses what Keras would take for something else, or never come to the end of."""
     shapes = distributed_datasets.shapes_of(dataset)
     if verb != "predict" and isinstance(shapes, tuple) and len(shapes) == 3:
@@ -139,7 +139,7 @@ def _check(verb: str, dataset: Any) -> None:
         )
 
 
-def _completed(dataset: Any, given: Any, count: int) -> Dataset:
+def _completed(dataset: Any, given: object, count: int) -> Dataset:
     """A dataset whose last step has a batch for each tower, some of them without rows.
 
     Args:
@@ -169,7 +169,7 @@ def _rows(leaves: Any, limit: int) -> Dataset:
 _ENDLESS = -1
 
 
-def _batches(dataset: Any) -> int:
+def _batches(dataset: object) -> int:
     """The number of batches, `_ENDLESS`, or another negative number if it is not known."""
     number = tf.data.experimental.cardinality(dataset)
     if tf.executing_eagerly():
@@ -178,7 +178,7 @@ def _batches(dataset: Any) -> int:
         return int(session.run(number))
 
 
-def _is_fixed(shapes: Any) -> bool:
+def _is_fixed(shapes: object) -> bool:
     """Whether the sizes of all tensors are known, and each has rows."""
     return all(shape.is_fully_defined() and shape.ndims for shape in nests.flatten(shapes))
 
@@ -212,7 +212,7 @@ def global_batches(dataset: Dataset, count: int) -> Dataset:
     return dataset.batch(count, drop_remainder=True).map(concatenated)
 
 
-def of_function(x: Any, y: Any, cores: int, steps: int | None, steps_name: str) -> Nest:
+def of_function(x: object, y: object, cores: int, steps: int | None, steps_name: str) -> Nest:
     """The data of a step, from a function that returns a dataset of one core's batches.
 
     Args:

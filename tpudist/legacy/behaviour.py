@@ -149,7 +149,7 @@ class ScriptGraph:
             with contextlib.suppress(AssertionError):  # The script left another one open.
                 scope.__exit__(None, None, None)
 
-    def _replace(self, name: str, ours: Any) -> None:
+    def _replace(self, name: str, ours: object) -> None:
         native = getattr(_v1(), name)
         setattr(self, "_native_" + name, native)
         _set_everywhere(name, native, ours)
@@ -172,13 +172,13 @@ class ScriptGraph:
             self._native_enable_eager_execution(*args, **kwargs)
 
 
-def _set_everywhere(name: str, old: Any, new: Any) -> None:
+def _set_everywhere(name: str, old: object, new: object) -> None:
     """Gives the modules that have `old` under its own name `new`; some were imported since."""
     for module in [_v1()] + _modules_with(name, old):
         setattr(module, name, new)
 
 
-def _modules_with(name: str, value: Any) -> list[Any]:
+def _modules_with(name: str, value: object) -> list[Any]:
     """The modules that have an object under its own name: the one that defines
     it, and each copy of ``tf.compat.v1``."""
     return [

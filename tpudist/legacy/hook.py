@@ -83,7 +83,7 @@ class Hook:
                 del sys.modules[name]
         sys.modules.update(self._hidden)
 
-    def is_users(self, path: Any) -> bool:
+    def is_users(self, path: object) -> bool:
         """Whether a file is one of the user's.
 
         Args:
@@ -95,7 +95,7 @@ class Hook:
             self._known[path] = self._below_folder(os.path.realpath(path))
         return self._known[path]
 
-    def sees_era(self, name: str, path: Any) -> bool:
+    def sees_era(self, name: str, path: object) -> bool:
         """Whether a module's ``import tensorflow`` gives the era's.
 
         Args:
@@ -172,7 +172,7 @@ class Hook:
                 taken[name] = sys.modules.pop(name)
         return taken
 
-    def _is_of_the_run(self, name: str, path: Any) -> bool:
+    def _is_of_the_run(self, name: str, path: object) -> bool:
         """Whether a module that stands elsewhere was imported as the program's."""
         if program.is_named(name, self._also):
             return True

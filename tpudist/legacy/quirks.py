@@ -45,7 +45,7 @@ def patched(patches: Iterable[Patch]) -> Iterator[None]:
         yield
 
 
-def _restore(owner: Any, name: str, before: Any) -> None:
+def _restore(owner: object, name: str, before: object) -> None:
     if before is _ABSENT:
         delattr(owner, name)
     else:
@@ -84,7 +84,7 @@ def _moments_without_mask() -> Iterator[Patch]:
 
     base: Any = keras_packages.batch_normalization_with_masks()
 
-    def of_subclass(cls: Any, **keywords: Any) -> None:
+    def of_subclass(cls: object, **keywords: Any) -> None:
         super(base, cls).__init_subclass__(**keywords)
         for name in _MASKED:
             method = vars(cls).get(name)
@@ -102,7 +102,7 @@ def _takes(function: Any, name: str) -> bool:
 
 def _without_mask(method: Any) -> Fn:
     @functools.wraps(method)
-    def called(*args: Any, mask: Any = None, **keywords: Any) -> Nest:
+    def called(*args: Any, mask: object = None, **keywords: Any) -> Nest:
         del mask
         return method(*args, **keywords)
 
@@ -122,7 +122,7 @@ def _units_later() -> Iterator[Patch]:
     native = dense.__init__
 
     @functools.wraps(native)
-    def made(self: Any, units: Any, *args: Any, **keywords: Any) -> None:
+    def made(self: Any, units: object, *args: Any, **keywords: Any) -> None:
         is_unknown = isinstance(units, int) and units < 0
         native(self, 1 if is_unknown else units, *args, **keywords)
         if is_unknown:
@@ -171,7 +171,7 @@ def _cores_in_lists() -> Iterator[Patch]:
 
     native = tpu.BaseSession.list_devices
 
-    def list_devices(self: Any) -> list[Any]:
+    def list_devices(self: object) -> list[Any]:
         return workers.with_cores(native(self), workers.virtual())
 
     yield tpu.BaseSession, "list_devices", list_devices

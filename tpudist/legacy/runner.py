@@ -271,7 +271,7 @@ def _execute(
     return 0
 
 
-def _exit_code(code: Any) -> int:
+def _exit_code(code: object) -> int:
     if code is None or isinstance(code, int):
         return int(code or 0)
     print(code, file=sys.stderr)

@@ -119,14 +119,14 @@ def _noting_mode(native: Fn) -> Fn:
     """The constructor of HDF5 files, which notes those that are open to be written."""
 
     @functools.wraps(native)
-    def start(self: Any, name: Any, mode: str = "r", *args: Any, **kwargs: Any) -> None:
+    def start(self: Any, name: object, mode: str = "r", *args: Any, **kwargs: Any) -> None:
         native(self, name, mode, *args, **kwargs)
         self._tpudist_writes = mode != "r" and isinstance(name, (str, bytes, os.PathLike))
 
     return start
 
 
-def _was_written(file: Any) -> bool:
+def _was_written(file: object) -> bool:
     return bool(getattr(file, "_tpudist_writes", False)) and bool(file)
 
 

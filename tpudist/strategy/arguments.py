@@ -43,7 +43,7 @@ def explained(method: str, fn: Any, args: Args, kwargs: Mapping[str, Any] | None
 
 
 def _refusal(
-    method: str, fn: Any, args: Args, kwargs: Mapping[str, Any]
+    method: str, fn: object, args: Args, kwargs: Mapping[str, Any]
 ) -> ArgumentTypeError | None:
     name = getattr(fn, "__name__", repr(fn))
     if not callable(fn):
@@ -72,7 +72,7 @@ def _refusal(
     return None
 
 
-def require_dataset(method: str, dataset: Any) -> None:
+def require_dataset(method: str, dataset: object) -> None:
     """Refuses what is no dataset.
 
     Raises:
@@ -87,7 +87,7 @@ def require_dataset(method: str, dataset: Any) -> None:
         )
 
 
-def require_dataset_function(method: str, dataset_fn: Any) -> None:
+def require_dataset_function(method: str, dataset_fn: object) -> None:
     """Refuses a dataset in the place of a function that makes one.
 
     Raises:
@@ -101,7 +101,7 @@ def require_dataset_function(method: str, dataset_fn: Any) -> None:
         )
 
 
-def require_reduction(reduce_op: Any, value: Any, axis: int | None) -> None:
+def require_reduction(reduce_op: object, value: object, axis: int | None) -> None:
     """Refuses a reduction that there is none of, or an axis that no component has.
 
     Raises:

@@ -97,7 +97,7 @@ class ScalingStrategyBaseV1(TPUStrategyBaseV1):
             self._divides = before
 
 
-def is_facade(strategy: Any) -> bool:
+def is_facade(strategy: object) -> bool:
     """Whether `strategy` is a facade's, whatever it runs on."""
     return isinstance(strategy, (TPUStrategyBase, TPUStrategyBaseV1))
 

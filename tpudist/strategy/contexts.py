@@ -120,12 +120,12 @@ def require_replica(context: Any, what: str) -> None:
     )
 
 
-def is_symbolic(context: Any) -> bool:
+def is_symbolic(context: object) -> bool:
     """Whether `context` belongs to a step that is traced for the compiler."""
     return getattr(context, "is_symbolic", False)
 
 
-def refuse_compiled(context: Any, method: str) -> None:
+def refuse_compiled(context: object, method: str) -> None:
     """Refuses to start replicas in a step that is traced for the compiler.
 
     Raises:
@@ -261,7 +261,7 @@ def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]
     return context.merge_call(merge_fn, args=args, kwargs=kwargs)
 
 
-def last_loss_reduction(sum_: Any, mean: Any) -> Nest:
+def last_loss_reduction(sum_: object, mean: object) -> Nest:
     """How ``tf.losses`` last reduced a loss in this graph: `sum_` or `mean`."""
     last = getattr(tf.compat.v1.get_default_graph(), "_last_loss_reduction", None)
     return sum_ if last in (tf.compat.v1.losses.Reduction.SUM, "sum") else mean

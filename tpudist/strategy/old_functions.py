@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def defun_with_attributes(
     func: Fn | None = None,
-    input_signature: Any = None,
+    input_signature: object = None,
     attributes: dict[str, Any] | None = None,
     autograph: bool = True,
-    experimental_autograph_options: Any = None,
+    experimental_autograph_options: object = None,
     experimental_relax_shapes: bool = False,
 ) -> Function:
     """Makes a ``tf.function`` whose definitions in a graph have attributes (r2.2).

@@ -34,7 +34,7 @@ class Mapped:
         return self._values
 
 
-def reduction(aggregation: Any, none_allowed: bool = False) -> Nest:
+def reduction(aggregation: object, none_allowed: bool = False) -> Nest:
     """The reduction that an aggregation or a ``ReduceOp`` stands for.
 
     Args:
@@ -62,7 +62,7 @@ def reduction(aggregation: Any, none_allowed: bool = False) -> Nest:
     )
 
 
-def refuse_swapped(operation: Any, value: Any) -> None:
+def refuse_swapped(operation: object, value: object) -> None:
     """Refuses ``reduce(value, SUM)``, whose arguments are in the wrong order.
 
     Args:
@@ -98,7 +98,7 @@ def own_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
     return (value,)
 
 
-def own_values(strategy: Strategy, value: Any) -> list[Any]:
+def own_values(strategy: Strategy, value: object) -> list[Any]:
     """List of the values in `value`, one per replica.
 
     Args:
@@ -118,17 +118,17 @@ def own_values(strategy: Strategy, value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
+def local_results(strategy: Strategy, value: object) -> tuple[Any, ...]:
     """`own_results`; on a cluster of all replicas, as a pod's one client has them."""
     return tuple(_of_all(strategy, value, own_results(strategy, value)))
 
 
-def unwrap(strategy: Strategy, value: Any) -> list[Any]:
+def unwrap(strategy: Strategy, value: object) -> list[Any]:
     """`own_values`; on a cluster of all replicas, as a pod's one client has them."""
     return list(_of_all(strategy, value, own_values(strategy, value)))
 
 
-def _of_all(strategy: Strategy, value: Any, parts: Any) -> Any:
+def _of_all(strategy: Strategy, value: object, parts: object) -> Any:
     """Variables, and what is the same on all workers, are those of this worker."""
     gather = getattr(strategy.extended, "of_all_workers", None)
     if gather is None or distributed.is_variable(value) or distributed.is_mirrored(value):
@@ -137,7 +137,7 @@ def _of_all(strategy: Strategy, value: Any, parts: Any) -> Any:
     return gather(parts) if any(map(distributed.is_distributed, leaves)) else parts
 
 
-def reduce_leaf(strategy: Strategy, operation: ReduceOp, value: Any) -> Nest:
+def reduce_leaf(strategy: Strategy, operation: ReduceOp, value: object) -> Nest:
     """A per-replica value reduced to one tensor; `operation` from :func:`reduction`."""
     if operation == FIRST:
         return distributed.components(value)[0]
@@ -145,7 +145,7 @@ def reduce_leaf(strategy: Strategy, operation: ReduceOp, value: Any) -> Nest:
     return distributed.components(reduced)[0]
 
 
-def is_list_of_replicas(strategy: Strategy, value: Any) -> bool:
+def is_list_of_replicas(strategy: Strategy, value: object) -> bool:
     """Whether `value` is a list with one tensor per replica."""
     return (
         isinstance(value, list)

@@ -57,7 +57,7 @@ SECOND_GENERATION: frozenset[str]
 WRITTEN: dict[str, str]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # noqa: ANN401 (annotated above)
     if name not in __annotations__:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     found = globals()[name] = _rows() if name == "ROWS" else table(name)

@@ -9,7 +9,7 @@ CONTRIB_HOMES has their names). A name that none of them has, but 1.15 had, is a
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tpudist.surfaces.tables import table
 
@@ -153,8 +153,9 @@ def leads_below(module: str) -> bool:
     return any(key.startswith(starts) for each in [*tables, _dropin()] for key in each)
 
 
-def _dropin() -> Any:
-    return table("DROPINS")["contrib"]
+def _dropin() -> dict[str, str]:
+    found: dict[str, str] = table("DROPINS")["contrib"]
+    return found
 
 
 def successor(path: str) -> Lead | None:

@@ -12,7 +12,7 @@ _TEXT = re.compile(r"\$(\w+)")
 
 
 @functools.lru_cache(maxsize=None)
-def table(name: str) -> Any:
+def table(name: str) -> Any:  # noqa: ANN401 (its kind stands in the file)
     """A table of the file.
 
     Args:

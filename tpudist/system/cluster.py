@@ -38,7 +38,7 @@ _AGAIN = (
 )
 
 
-def _one(tpu: Any) -> str | None:
+def _one(tpu: object) -> str | None:
     """The name of one TPU, as a resolver takes it: a string, or a list of one.
 
     Raises:
@@ -186,7 +186,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
         return resolver
 
 
-def resolve(resolver: Any) -> Any:
+def resolve(resolver: object) -> Any:
     """The resolver to use in place of what a script passed.
 
     Args:
@@ -209,7 +209,7 @@ def resolve(resolver: Any) -> Any:
     return resolver
 
 
-def system_of(resolver: Any) -> virtual_system.VirtualSystem | None:
+def system_of(resolver: object) -> virtual_system.VirtualSystem | None:
     """The `VirtualSystem` behind a resolver, or None for a real TPU."""
     return getattr(resolver, "system", None)
 
@@ -232,7 +232,7 @@ def described(name: Any) -> virtual_system.VirtualSystem:
     return virtual_system.parse(name, gpus, workers)
 
 
-def is_virtual(name: Any) -> bool:
+def is_virtual(name: object) -> bool:
     """Whether a TPU's name, or TPUDIST_TPU in its place, means a virtual TPU."""
     return virtual_system.is_virtual(os.environ.get(machine.TPU) or name)
 
@@ -303,7 +303,7 @@ def computing_device() -> str:
     return wanted
 
 
-def connect_to_cluster(cluster_spec_or_resolver: Any, *args: Any, **kwargs: Any) -> None:
+def connect_to_cluster(cluster_spec_or_resolver: object, *args: Any, **kwargs: Any) -> None:
     """Connects this process to the TPU's workers; a virtual TPU needs none.
 
     Waits for a healthy TPU, as `initialize_tpu_system` does.
@@ -337,7 +337,7 @@ def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
     return topology
 
 
-def start_native(resolver: Any) -> Topology:
+def start_native(resolver: object) -> Topology:
     """Starts a native TPU for a strategy; as `initialize_tpu_system`, which programs call."""
     named_tpus.ready(resolver)
     return native.initialize(resolver)

@@ -70,7 +70,7 @@ def _without_a_name(start: Callable[[], None]) -> None:
         ) from error
 
 
-def _require_sound_place(resolver: Any) -> None:
+def _require_sound_place(resolver: object) -> None:
     """Refuses a malformed zone or project: something else has answered in Google's place."""
     if tpu_client.asks_the_api(resolver):
         for each in tpu_client.place(resolver):
@@ -78,7 +78,7 @@ def _require_sound_place(resolver: Any) -> None:
                 raise nodes.Garbled("zone or project %.60r" % each)
 
 
-def answer(resolver: Any, function: Callable[[], Any]) -> Any:
+def answer(resolver: object, function: Callable[[], Any]) -> Any:
     """What a native method that asks the TPU API returns, of a TPU that can be used now.
 
     Args:
@@ -100,7 +100,7 @@ def answer(resolver: Any, function: Callable[[], Any]) -> Any:
         raise failures.explain(error, asked).error from error
 
 
-def ready(resolver: Any) -> None:
+def ready(resolver: object) -> None:
     """Waits until a resolver's TPU is healthy and its servers answer.
 
     Nothing is asked of the TPU of this machine, nor of resolvers of other kinds.
@@ -119,7 +119,7 @@ def ready(resolver: Any) -> None:
     waiting.reach(found.place, found.addresses, max(min(_LEAST, allowed), left))
 
 
-def healthy(resolver: Any) -> Found:
+def healthy(resolver: object) -> Found:
     """Waits until a resolver's TPU is healthy, and refuses a runtime of another release.
 
     Args, raises: as :func:`ready`, which also reaches it.
@@ -139,12 +139,12 @@ def healthy(resolver: Any) -> Found:
     return found
 
 
-def look(resolver: Any) -> Node:
+def look(resolver: object) -> Node:
     """What the TPU API says of a resolver's TPU; see `tpudist.cloud.waiting.look`."""
     return waiting.look(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
 
 
-def configure(resolver: Any) -> str:
+def configure(resolver: object) -> str:
     """Sets the runtime of a resolver's TPU to this TensorFlow's release.
 
     Returns:
@@ -165,5 +165,5 @@ def configure(resolver: Any) -> str:
     return version
 
 
-def _asked(resolver: Any) -> failures.Asked:
+def _asked(resolver: object) -> failures.Asked:
     return failures.Asked(tpu_client.name(resolver), *tpu_client.place(resolver))

@@ -79,7 +79,7 @@ def named_worker() -> str:
 class _AnySession(type):
     """Metaclass: Sessions that TensorFlow made itself are instances too."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         own = cls in (Session, InteractiveSession)
         return isinstance(instance, cls.__mro__[2]) if own else super().__instancecheck__(instance)
 
@@ -87,7 +87,7 @@ class _AnySession(type):
 class _OnWorkers:
     """A Session on a virtual TPU's workers, whatever address is given, runs in this process."""
 
-    def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
+    def __init__(self, target: object = "", graph: object = None, config: object = None) -> None:
         self._tpudist_system = virtual() if target or cluster.started() else None
         if config is not None:
             devices.configure(config)

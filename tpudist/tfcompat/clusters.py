@@ -79,12 +79,12 @@ class WorkerExtended(CollectiveExtended):
         strategy._collective_key_base = next(_keys)
         super().__init__(strategy, resolver, tf.distribute.experimental.CommunicationOptions())
 
-    def _initialize_local_devices(self, unused_resolver: Any, worker_device: str) -> Nest:
+    def _initialize_local_devices(self, unused_resolver: object, worker_device: str) -> Nest:
         """(the devices, their type): TensorFlow's own would be all GPUs, or one CPU."""
         devices = tuple(worker_device + name for name in self._names)
         return devices, self._names[0].split(":")[-2]
 
-    def over_workers(self, reduce_op: Any, values: Sequence[Any]) -> list[Any]:
+    def over_workers(self, reduce_op: object, values: Sequence[Any]) -> list[Any]:
         """Reduces each of some tensors, or IndexedSlices, over the workers; all get the results.
 
         TensorFlow sends those of one dtype together.
@@ -118,7 +118,7 @@ class WorkerExtended(CollectiveExtended):
         finally:
             self._in_replicas = before
 
-    def as_per_replica(self, results: Any) -> Nest:
+    def as_per_replica(self, results: object) -> Nest:
         """What replicas returned, where each worker has one: TensorFlow has plain tensors there."""
         if len(self.worker_devices) > 1 or functions.in_session_graph():
             return results
@@ -201,11 +201,11 @@ class WorkerExtended(CollectiveExtended):
         return self._get_variable_creator_initial_value(0, device, None, **arguments)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (bool, int, float))
 
 
-def _is_plain(leaf: Any) -> bool:
+def _is_plain(leaf: object) -> bool:
     is_one = distributed.is_tensor_like(leaf) and not distributed.is_distributed(leaf)
     return is_one and not distributed.is_variable(leaf)
 
@@ -229,7 +229,7 @@ def session_class() -> type[Any]:
     return session.BaseSession
 
 
-def in_session(graph: Any, config: Any) -> tuple[str, Any, Any]:
+def in_session(graph: object, config: object) -> tuple[str, Any, Any]:
     """(the target, the graph, the ``ConfigProto``) of a Session whose sums go over the workers.
 
     Args:

@@ -136,7 +136,7 @@ def replace_components(value: Any, components: Sequence[Any]) -> None:
         value._index = dict(zip(value._index, components))
 
 
-def map_distributed(fn: Callable[..., Any], value: Any) -> Any:
+def map_distributed(fn: Callable[..., Any], value: object) -> Any:
     """`fn` applied to each leaf if any leaf is distributed, else to `value`."""
     if any(is_distributed(leaf) for leaf in nests.flatten(value)):
         return nests.map_structure(fn, value)
@@ -177,22 +177,22 @@ def _copy(tensor: Tensor) -> Any:
     return pack(tensor, [tf.identity(each) for each in flatten(tensor)])
 
 
-def is_distributed(value: Any) -> bool:
+def is_distributed(value: object) -> bool:
     """Whether `value` holds one component per replica."""
     return isinstance(value, DistributedValues)
 
 
-def is_variable(value: Any) -> bool:
+def is_variable(value: object) -> bool:
     """Whether `value` is a variable created under a strategy."""
     return isinstance(value, _VARIABLES)
 
 
-def is_assignment(value: Any) -> bool:
+def is_assignment(value: object) -> bool:
     """Whether `value` is what assigning a variable in a graph returns."""
     return isinstance(value, resource_variable_ops._UnreadVariable)
 
 
-def is_mirrored(value: Any) -> bool:
+def is_mirrored(value: object) -> bool:
     """Whether the components of `value` are kept equal."""
     if not versions.HAS_VARIABLE_POLICIES:
         return isinstance(value, values.Mirrored)
@@ -250,7 +250,7 @@ def with_whole_variables(replica: Any, structure: T) -> T:
         return structure
     replica_id = functions.static_value(replica._replica_id_in_sync_group)
 
-    def whole(leaf: Any) -> Nest:
+    def whole(leaf: object) -> Nest:
         container: Any = getattr(leaf, "_distributed_container", tuple)()
         if not is_variable(container):
             return leaf
@@ -271,7 +271,7 @@ def adds_between(kind: str) -> Nest:
 
 
 def reduce_plain(
-    extended: Extended, reduce_op: Any, value: Any, destinations: Any, *options: Any
+    extended: Extended, reduce_op: object, value: object, destinations: object, *options: Any
 ) -> Nest:
     """Reduces a nest leaf by leaf, or a value that is the same in every replica (a constant, say).
 
@@ -302,7 +302,7 @@ def as_tensor(value: Any, destinations: Any) -> Tensor:
     return tf.compat.v1.convert_to_tensor(value, preferred_dtype=dtype)
 
 
-def to_broadcast(value: Any, destinations: Any) -> Nest:
+def to_broadcast(value: object, destinations: object) -> Nest:
     """Returns `value` as a tensor, but for a number; of a list of per-replica values the first."""
     if isinstance(value, (int, float)) or is_tensor_like(value):
         return value
@@ -313,7 +313,7 @@ def to_broadcast(value: Any, destinations: Any) -> Nest:
     return as_tensor(value, destinations)
 
 
-def reduce_op(name: Any) -> Any:
+def reduce_op(name: object) -> Any:
     """The ``tf.distribute.ReduceOp`` of that name, or `name` if it is one."""
     if isinstance(name, str):
         return tf.distribute.ReduceOp(name.upper())
@@ -321,7 +321,7 @@ def reduce_op(name: Any) -> Any:
 
 
 def reduce_natively(
-    native_reduce: Callable[..., Any], reduce_op: Any, value: Any, axis: int | None
+    native_reduce: Callable[..., Any], reduce_op: object, value: object, axis: int | None
 ) -> Nest:
     """Reduces each leaf of `value` by TensorFlow's own ``Strategy.reduce``.
 
@@ -356,7 +356,7 @@ def scope_if_needed(scope: Callable[..., Any]) -> Iterator[Any]:
             yield
 
 
-def device_count(destinations: Any) -> int:
+def device_count(destinations: object) -> int:
     """The number of devices that a reduction's result goes to."""
     return len(cross_device_ops.get_devices_from(destinations))
 
@@ -369,8 +369,8 @@ def aggregate(tensors: Sequence[Tensor], add: Callable[..., Any]) -> Nest:
 def create_distributed_variable(
     extended: Extended,
     creator: Callable[..., Any],
-    mirrored_class: Any,
-    sync_on_read_class: Any,
+    mirrored_class: object,
+    sync_on_read_class: object,
     kwargs: Mapping[str, Any],
 ) -> Any:
     """Wraps the variables of `creator` into one distributed variable.
@@ -415,7 +415,7 @@ def no_strategy() -> Any:
 
 
 class _ThreadMode:
-    def __init__(self, mode: Any) -> None:
+    def __init__(self, mode: object) -> None:
         self._mode = mode
 
     def __enter__(self) -> None:
@@ -439,12 +439,12 @@ def pack(structure: Nest, flat: Sequence[Any]) -> Nest:
     return nest.pack_sequence_as(structure, flat, expand_composites=True)
 
 
-def is_single_device(value: Any) -> bool:
+def is_single_device(value: object) -> bool:
     """Whether `value` is the device of a numpy dataset, not a variable."""
     return versions.HAS_INPUT_LIB and isinstance(value, numpy_dataset.SingleDevice)
 
 
-def is_tensor_like(value: Any) -> bool:
+def is_tensor_like(value: object) -> bool:
     """Whether `value` is a tensor or is made of tensors (IndexedSlices...)."""
     return isinstance(value, (tf.Tensor, CompositeTensor))
 

@@ -216,8 +216,8 @@ else:
 def create_variable(
     extended: Extended,
     creator: Callable[..., Any],
-    mirrored_class: Any,
-    sync_on_read_class: Any,
+    mirrored_class: object,
+    sync_on_read_class: object,
     kwargs: Mapping[str, Any],
 ) -> Value:
     """See :func:`tpudist.tfcompat.distributed.create_distributed_variable`."""

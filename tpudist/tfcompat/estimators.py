@@ -75,7 +75,7 @@ def private_module(dotted: str) -> ModuleType | None:
         return None
 
 
-def step_hook_of_loops(hook: Any, steps: Any) -> Any:
+def step_hook_of_loops(hook: Any, steps: object) -> Any:
     """Sets how many steps one Session run takes, in a hook that counts steps."""
     hook._set_steps_per_run(steps)
     return hook

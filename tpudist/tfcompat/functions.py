@@ -81,7 +81,7 @@ Part = TypeVar("Part", bound=type)
 _NOINLINE = {"_noinline": attr_value_pb2.AttrValue(b=True)}
 
 
-def is_function(fn: Any) -> bool:
+def is_function(fn: object) -> bool:
     """Whether `fn` is what ``tf.function`` returns."""
     return isinstance(fn, Function)
 
@@ -247,7 +247,7 @@ def variable_names_as(names: Any) -> Iterator[Any]:
         store.variable_scopes_count = before
 
 
-def placeholder_like(tensor: Tensor, shape: Any = None) -> Tensor:
+def placeholder_like(tensor: Tensor, shape: object = None) -> Tensor:
     """A placeholder in the current graph for values like `tensor`."""
     shape = tensor.shape if shape is None else tf.TensorShape(shape)
     made = made_ops.placeholder(tensor.dtype, shape)
@@ -320,7 +320,7 @@ def is_branch_or_loop(graph: Graph) -> bool:
     )
 
 
-def is_traced(value: Any) -> bool:
+def is_traced(value: object) -> bool:
     """Whether `value` is a tensor of a function graph."""
     graph = None if isinstance(value, ops.EagerTensor) else getattr(value, "graph", None)
     return nests.is_tensor(value) and isinstance(graph, FuncGraph)
@@ -383,7 +383,7 @@ def call_flat(function: Any, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
     return function._call_flat(inputs, [])
 
 
-def call(function: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> list[Tensor]:
+def call(function: object, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> list[Tensor]:
     """Calls `function` in the current graph.
 
     Args:

@@ -106,7 +106,7 @@ def variables_reused() -> Iterator[Any]:
         yield
 
 
-def is_found_by_name(variable: Any) -> bool:
+def is_found_by_name(variable: object) -> bool:
     """Whether ``tf.get_variable`` made a variable, and finds it again."""
     store = variable_scope._get_default_variable_store()._vars
     return any(found is variable for found in store.values())
@@ -304,7 +304,7 @@ def lift(tensor: Tensor) -> Tensor:
         raise lift_refusal("an argument or a result of the replica function") from error
 
 
-def lift_refusal(source: Any) -> ContextError:
+def lift_refusal(source: object) -> ContextError:
     """The error of a variable that starts from `source`."""
     return ContextError(
         "a variable made in a replica function starts from %s" % source,
@@ -414,7 +414,7 @@ def _functions_in(value: Any) -> Sequence[Any]:
     return [value.func] if value.HasField("func") else value.list.func
 
 
-def add_function(graph: Graph, definition: Any) -> str:
+def add_function(graph: Graph, definition: object) -> str:
     """Makes a ``FunctionDef`` a function that ops of `graph` can call.
 
     Returns:

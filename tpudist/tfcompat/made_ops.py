@@ -53,7 +53,7 @@ def add(
     dtypes: Sequence[DType],
     name: str,
     attributes: Mapping[str, Any],
-    op_def: Any = None,
+    op_def: object = None,
 ) -> Operation:
     """Adds an op to the current graph: no argument is converted, no default filled in.
 
@@ -70,7 +70,7 @@ def add(
     return create(op_type, inputs, dtypes, name=name, attrs=attributes, op_def=op_def)
 
 
-def locate(op: Operation, calls: Any) -> None:
+def locate(op: Operation, calls: object) -> None:
     """Sets the Python calls that `op` was made by, which its errors show.
 
     Args:
@@ -114,7 +114,7 @@ def reshape(tensor: Tensor, shape: Any) -> Tensor:
     return add("Reshape", [tensor, shape], [tensor.dtype], "Reshape", attributes).outputs[0]
 
 
-def upper_bound(ends: Any, numbers: Any) -> Tensor:
+def upper_bound(ends: object, numbers: object) -> Tensor:
     """For each of `numbers`, int32, how many of `ends`, sorted, are not above it.
 
     ``tf.searchsorted`` of vectors, which would make an op for every size it asks for.

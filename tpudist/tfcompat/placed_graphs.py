@@ -84,10 +84,10 @@ class LocatedGraph(functions.FuncGraph):
             op_type: str,
             inputs: Sequence[Tensor],
             dtypes: Sequence[DType] | None = None,
-            input_types: Any = None,
+            input_types: object = None,
             name: str | None = None,
-            attrs: Any = None,
-            op_def: Any = None,
+            attrs: object = None,
+            op_def: object = None,
             compute_device: bool = True,
         ) -> Operation:
             """See the base class, which is asked where an op may become another one."""
@@ -118,9 +118,9 @@ class LocatedGraph(functions.FuncGraph):
             self,
             node: NodeDef,
             inputs: Sequence[Tensor],
-            before: Any,
-            op_def: Any,
-            compute_device: Any,
+            before: object,
+            op_def: object,
+            compute_device: object,
         ) -> Operation:
             made = ops._create_c_op(self, node, inputs, before, op_def, extract_traceback=False)
             op = ops.Operation._from_c_op(made, self)
@@ -159,9 +159,9 @@ class PlacedGraph(LocatedGraph):
             self,
             node: NodeDef,
             inputs: Sequence[Tensor],
-            before: Any,
-            op_def: Any,
-            compute_device: Any,
+            before: object,
+            op_def: object,
+            compute_device: object,
         ) -> Operation:
             node.device = self.place
             return super()._added(node, inputs, before, op_def, compute_device=False)

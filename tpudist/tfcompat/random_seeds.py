@@ -63,7 +63,7 @@ class CountingGraph(placed_graphs.LocatedGraph):
         return bool(self.counted)
 
     @_seed_used.setter
-    def _seed_used(self, used: Any) -> None:
+    def _seed_used(self, used: object) -> None:
         if used and versions.COUNTS_RANDOM_OPS:
             self._count(coming_number(self))
 
@@ -260,7 +260,7 @@ def draws(op: Operation) -> bool:
     return is_seeded(op) or _calls_what_draws(op.graph, op.node_def, set())
 
 
-def _draws(graph: Graph, definition: Any, seen: Any = None) -> bool:
+def _draws(graph: Graph, definition: Any, seen: object = None) -> bool:
     seen = set() if seen is None else seen
     return any(
         _has_seeds(node) or _calls_what_draws(graph, node, seen) for node in definition.node_def

@@ -37,7 +37,7 @@ def _refuse(use: str) -> NoReturn:
 
 
 def _operator(name: str) -> Callable[..., Any]:
-    def refused(self: Any, *unused: Any) -> NoReturn:
+    def refused(self: object, *unused: Any) -> NoReturn:
         _refuse("by %s" % name)
 
     refused.__name__ = name
@@ -52,7 +52,7 @@ class Telling:
             _refuse("by .%s" % name)
         raise AttributeError("%r object has no attribute %r" % (type(self).__name__, name))
 
-    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> NoReturn:
+    def __tf_tensor__(self, dtype: object = None, name: str | None = None) -> NoReturn:
         """Refuses to be converted, as the argument of an op."""
         _refuse("as an argument of an op")
 
@@ -83,14 +83,14 @@ class PerReplica(Telling, values.PerReplica):
         spec._from_components = self._of_components
         return spec
 
-    def _of_components(self, components: Any) -> Value:
+    def _of_components(self, components: object) -> Value:
         return PerReplica(components)
 
 
 class PerReplicaByDevice(PerReplica, values_by_device.PerReplica):
     """The same of contrib's strategy, with ``get(device)``."""
 
-    def _of_components(self, components: Any) -> Value:
+    def _of_components(self, components: object) -> Value:
         return PerReplicaByDevice(components).on(self._extended)
 
 

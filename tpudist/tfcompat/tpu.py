@@ -95,7 +95,7 @@ def real_devices() -> list[Any]:
 _HERE = "/job:localhost/replica:0/task:0/device:"
 
 
-def system_metadata(cores: int, hosts: int, topology: Any) -> Any:
+def system_metadata(cores: int, hosts: int, topology: object) -> Any:
     """What ``get_tpu_system_metadata()`` returns for that many cores.
 
     Args:
@@ -137,14 +137,14 @@ def no_hardware_feature() -> object:
     return tf.tpu.experimental.HardwareFeature(topology_pb2.TPUHardwareFeature())
 
 
-def initialize(resolver: Any) -> Any:
+def initialize(resolver: object) -> Any:
     """Starts the system of a resolver's TPU; returns its `Topology`."""
     if versions.TPU_IN_PYTHON:
         return tf.tpu.experimental.initialize_tpu_system(resolver)
     return Topology(serialized=_in_session(resolver, tpu.initialize_system))
 
 
-def shutdown(resolver: Any) -> None:
+def shutdown(resolver: object) -> None:
     """Stops the system of a resolver's TPU."""
     if versions.HAS_SHUTDOWN:
         tf.tpu.experimental.shutdown_tpu_system(resolver)
@@ -177,7 +177,7 @@ def run(
     fn: Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None,
-    options: Any,
+    options: object,
 ) -> Nest:
     """TensorFlow's own ``run`` of a native TPU strategy."""
     if not versions.WORKS_OUTSIDE_SCOPE:

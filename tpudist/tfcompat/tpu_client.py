@@ -27,7 +27,7 @@ def name(resolver: Any) -> str:
     return _text(resolver._tpu) or ""
 
 
-def asks_the_api(resolver: Any) -> bool:
+def asks_the_api(resolver: object) -> bool:
     """Whether a resolver looks its TPU up by name."""
     if not isinstance(resolver, TPUClusterResolver):
         return False
@@ -55,7 +55,7 @@ def fetch(resolver: Any) -> Any:
     return service.projects().locations().nodes().get(name=full).execute()
 
 
-def endpoints(resolver: Any) -> list[Any]:
+def endpoints(resolver: object) -> list[Any]:
     """``["IP:PORT", ...]`` of a TPU that is named by its addresses; empty for the local one.
 
     Before 2.2 a resolver also takes names of a network within Google, ``/bns/...``.

@@ -11,6 +11,8 @@ import math
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Sequence, Tuple
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     #: Keys and indices.
     Path = Tuple[Any, ...]
 
@@ -44,14 +46,14 @@ _SHOWN = 10
 
 
 def differences(
-    expected: Any, obtained: Any, rtol: float = 0.0, atol: float = 0.0
+    expected: object, obtained: object, rtol: float = 0.0, atol: float = 0.0
 ) -> list[Difference]:
     """[Difference, ...] in the order of the value, of what ``values.decode`` returns."""
     return list(_walk((), expected, obtained, rtol, atol))
 
 
 def _walk(
-    path: Path, expected: Any, obtained: Any, rtol: float, atol: float
+    path: Path, expected: object, obtained: object, rtol: float, atol: float
 ) -> Iterator[Difference]:
     if isinstance(expected, list) and isinstance(obtained, list):
         for index in range(max(len(expected), len(obtained))):
@@ -78,12 +80,12 @@ def _atol(path: Path, key: str, expected: dict[str, Any], rtol: float, atol: flo
     return atol
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[complex]:
     return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
 
 
 def _numbers(
-    path: Path, expected: Any, obtained: Any, rtol: float, atol: float
+    path: Path, expected: complex, obtained: complex, rtol: float, atol: float
 ) -> Iterator[Difference]:
     if expected == obtained or (expected != expected and obtained != obtained):
         return
@@ -98,7 +100,7 @@ def _finite(value: complex) -> bool:
     return math.isfinite(abs(value))
 
 
-def explain(expected: Any, obtained: Any, differences: Sequence[Difference]) -> str:
+def explain(expected: object, obtained: object, differences: Sequence[Difference]) -> str:
     """What ``compare.differences`` found, which is not empty, as indented lines."""
     series = _series(expected, obtained, differences[0].path)
     if series is not None:
@@ -116,14 +118,15 @@ def place(path: Path) -> str:
     return "".join("[%r]" % (each,) for each in path) or "the value"
 
 
-def _series(expected: Any, obtained: Any, path: Path) -> _Series | None:
+def _series(expected: object, obtained: object, path: Path) -> _Series | None:
     """(path to it, expected, obtained) of the list of plain values that differs first."""
     if not path or not isinstance(path[-1], int):
         return None
+    series: list[Any] = [expected, obtained]
     for each in path[:-1]:
-        expected, obtained = expected[each], obtained[each]
-    plain = not any(isinstance(each, (list, dict)) for each in expected + obtained)
-    return (path[:-1], expected, obtained) if plain else None
+        series = [nested[each] for nested in series]
+    plain = not any(isinstance(each, (list, dict)) for nested in series for each in nested)
+    return (path[:-1], *series) if plain else None
 
 
 def _steps(series: _Series, differences: Sequence[Difference]) -> str:
@@ -156,7 +159,7 @@ def _table(head: str, rows: Iterable[tuple[Any, ...]]) -> list[str]:
     ]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     text = value if value is MISSING else repr(value)
     if isinstance(value, float):
         text = "%.9g" % value

@@ -81,7 +81,7 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
 
     @adapter.library
     def experimental_split_to_logical_devices(
-        self, tensor: Any, partition_dimensions: Sequence[int]
+        self, tensor: object, partition_dimensions: Sequence[int]
     ) -> tf.Tensor:
         """Annotates `tensor` to be split across logical devices (r2.2).
 
@@ -102,7 +102,7 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
         return adapter.split_to_logical_devices(self, tensor, partition_dimensions)
 
     @adapter.library
-    def experimental_replicate_to_logical_devices(self, tensor: Any) -> tf.Tensor:
+    def experimental_replicate_to_logical_devices(self, tensor: object) -> tf.Tensor:
         """Annotates `tensor` to be on all logical devices (r2.2).
 
         Context: replica function.
@@ -117,7 +117,7 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
 
     @adapter.library
     def experimental_assign_to_logical_device(
-        self, tensor: Any, logical_device_id: int
+        self, tensor: object, logical_device_id: int
     ) -> tf.Tensor:
         """Annotates `tensor` to be on one logical device (r2.2).
 

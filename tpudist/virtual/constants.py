@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import DType, Tensor
 
 
-def constant(value: Any, dtype: DType = tf.int32) -> Tensor:
+def constant(value: object, dtype: DType = tf.int32) -> Tensor:
     """A constant in the current graph.
 
     Args:

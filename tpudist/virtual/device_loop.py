@@ -63,7 +63,7 @@ def check_iterations(iterations: Any) -> Nest:
     return int(number)
 
 
-def _bad_type(iterations: Any) -> ArgumentTypeError:
+def _bad_type(iterations: object) -> ArgumentTypeError:
     return ArgumentTypeError(
         "iterations=%r" % (iterations,),
         "the number of steps is an integer or a scalar integer tensor",
@@ -71,7 +71,7 @@ def _bad_type(iterations: Any) -> ArgumentTypeError:
     )
 
 
-def run(step: Fn, iterations: Any, start: Any = None) -> tuple[Any, Operation | None]:
+def run(step: Fn, iterations: object, start: object = None) -> tuple[Any, Operation | None]:
     """Runs `step` `iterations` times in one loop on the device.
 
     Context: cross-replica; graph, ``tf.function`` or eager (runs at once).
@@ -97,7 +97,7 @@ def run(step: Fn, iterations: Any, start: Any = None) -> tuple[Any, Operation | 
     return run_traced(traced(step, start), iterations), None
 
 
-def traced(step: Fn, start: Any = None) -> _EagerFunction:
+def traced(step: Fn, start: object = None) -> _EagerFunction:
     """The loop around `step` as a function of the number of steps.
 
     :func:`run_traced` runs it; the first call traces the step.
@@ -105,7 +105,7 @@ def traced(step: Fn, start: Any = None) -> _EagerFunction:
     return _EagerFunction(lambda iterations: _Loop(step, start).build(iterations))
 
 
-def run_traced(loop: Fn, iterations: Any) -> Any:
+def run_traced(loop: Fn, iterations: object) -> Any:
     """Runs a loop of :func:`traced` in eager mode; returns the nest.
 
     Raises:
@@ -152,7 +152,7 @@ def with_effects(step: Fn) -> Fn:
     if tf.executing_eagerly():
         return step
 
-    def run(context: Any, inputs: Any) -> Operation:
+    def run(context: object, inputs: object) -> Operation:
         graph = tf.compat.v1.get_default_graph()
         flow, start = functions.control_flow_context(), len(graph.get_operations())
         result = step(context, inputs)
@@ -239,7 +239,7 @@ class _Loop:
     def build(self, iterations: Any) -> tuple[Any, ...]:
         """Adds the loop to the current graph."""
 
-        def condition(i: Any, *unused: Any) -> Tensor:
+        def condition(i: object, *unused: Any) -> Tensor:
             return i < iterations
 
         def body(i: Any, *unused: Any) -> list[Tensor]:
@@ -267,7 +267,7 @@ class _Loop:
                 [tf.identity(tensor) for tensor in results[: self._count]]
             ), tf.no_op()
 
-    def _pack(self, flat: Any) -> Any:
+    def _pack(self, flat: object) -> Any:
         return nests.pack_sequence_as(self._structure, flat)
 
 

@@ -108,7 +108,7 @@ class Explanation:
       batches: sizes of the first dimension of what each replica gets, of rank 2 at least.
     """
 
-    def __init__(self, function: Any, count: int) -> None:
+    def __init__(self, function: object, count: int) -> None:
         self.name = self._function = function
         self.count = count
         self.segments: list[Record] = []
@@ -273,7 +273,7 @@ def _file_and_line(frame: Any) -> tuple[Any, ...]:
     return (frame.filename, frame.lineno) if hasattr(frame, "filename") else frame
 
 
-def name_of(function: Any, ops: Sequence[Operation]) -> str:
+def name_of(function: object, ops: Sequence[Operation]) -> str:
     """The function's name, and where it is defined; if AutoGraph wrote it, where it begins."""
     inner = function
     for wrapped in ("python_function", "__wrapped__", "func", "__wrapped__"):

@@ -138,7 +138,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     def _use_merge_call(self) -> bool:
         return True
 
-    def _input_workers_with_options(self, options: Any = None) -> object:
+    def _input_workers_with_options(self, options: object = None) -> object:
         return inputs.workers(self, options)
 
     def _experimental_distribute_dataset(self, dataset: Any, *options: Any) -> DistributedDataset:
@@ -158,7 +158,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         make = super()._experimental_distribute_datasets_from_function
         return inputs.distribute_from_function(make, self, dataset_fn, *options)
 
-    def _make_dataset_iterator(self, dataset: Any) -> DataIterator:
+    def _make_dataset_iterator(self, dataset: object) -> DataIterator:
         return inputs.make_dataset_iterator(super()._make_dataset_iterator, self, dataset)
 
     def _make_input_fn_iterator(
@@ -175,7 +175,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return replicate.call_for_each_replica(self, fn, args, kwargs or {})
 
     def _experimental_run_steps_on_iterator(
-        self, fn: Fn, iterator: Any, iterations: Any, initial_loop_values: Any = None
+        self, fn: Fn, iterator: object, iterations: object, initial_loop_values: object = None
     ) -> object:
         if keras_loops.is_of_keras(fn):
             return keras_loops.run_steps(self, fn, iterator, iterations)
@@ -191,7 +191,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return False
 
     @_use_var_policy.setter
-    def _use_var_policy(self, unused: Any) -> None:
+    def _use_var_policy(self, unused: object) -> None:
         pass
 
     def _create_variable(self, next_creator: Fn, *args: Any, **kwargs: Any) -> Value:
@@ -199,10 +199,10 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         self._container_strategy()._enable_packed_variable_in_eager_mode = False
         return storage.create(self, next_creator, kwargs)
 
-    def _local_results(self, value: Any) -> Sequence[Any]:
+    def _local_results(self, value: object) -> Sequence[Any]:
         return assignable_copies.of_nest(value, super()._local_results(value))
 
-    def _unwrap(self, value: Any) -> Nest:  # its name in 1.13
+    def _unwrap(self, value: object) -> Nest:  # its name in 1.13
         return assignable_copies.of_nest(value, super()._unwrap(value))
 
     # Cross-replica context.
@@ -223,11 +223,11 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             [reduced] = self.over_hosts(reduce_op, [merge.combine(reduce_op, value, destinations)])
             return reductions.spread(self, reduced, destinations)
 
-    def over_hosts(self, unused_reduce_op: Any, values: list[Any]) -> list[Any]:
+    def over_hosts(self, unused_reduce_op: object, values: list[Any]) -> list[Any]:
         """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
         return values
 
-    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Tensor:
+    def reduce_along(self, reduce_op: object, value: object, axis: object) -> Tensor:
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
         return reductions.along(self, reduce_op, value, axis)
 
@@ -243,7 +243,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             for value, destinations in value_destination_pairs
         ]
 
-    def _broadcast_to(self, tensor: Tensor, destinations: Any) -> Nest:
+    def _broadcast_to(self, tensor: Tensor, destinations: object) -> Nest:
         if isinstance(tensor, (float, int)):
             return tensor
         with self.place():
@@ -251,7 +251,7 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             return reductions.mirror(self, sent, len(self.worker_devices))
 
     def _gather_to_implementation(
-        self, value: Any, destinations: Any, axis: int, *unused: Any
+        self, value: object, destinations: object, axis: int, *unused: Any
     ) -> Nest:
         if not distributed.is_distributed(value):
             return value
@@ -272,12 +272,12 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         return self._update_copies(targets, once, fn, args, kwargs, group)
 
     def _update_non_slot(
-        self, colocate_with: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool
+        self, colocate_with: object, fn: Fn, args: Args, kwargs: Kwargs, group: bool
     ) -> Nest:
         targets = [() for _ in self.worker_devices]
         return self._update_copies(targets, True, fn, args, kwargs, group)
 
-    def _update_single(self, var: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Nest:
+    def _update_single(self, var: object, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Nest:
         """Updates a variable that no strategy created."""
         with distributed.update_context(self, 0), self.place():
             result = fn(
@@ -311,13 +311,13 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
                 updates = reductions.repeat(updates[0], len(targets))
         return distributed.update_regroup(self, updates, group)
 
-    def _mirror_update(self, leaf: Any, count: int) -> Nest:
+    def _mirror_update(self, leaf: object, count: int) -> Nest:
         if not reductions.is_value(leaf):
             return leaf
         return reductions.mirror(self, tf.identity(leaf), count)
 
     @contextlib.contextmanager
-    def _updating(self, once: Any) -> Iterator[Any]:
+    def _updating(self, once: object) -> Iterator[Any]:
         """Context manager: the update in the block runs once, or once per copy."""
         before, self.updates_copies = self.updates_copies, not once
         try:

@@ -5,7 +5,7 @@ Tensors of TensorFlow 2 compare element by element and have no hash.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Iterator, Mapping, MutableMapping, TypeVar
+from typing import Iterable, Iterator, Mapping, MutableMapping, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -36,7 +36,7 @@ class IdentityMap(MutableMapping[K, V]):
     def __delitem__(self, key: K) -> None:
         del self._pairs[id(key)]
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return id(key) in self._pairs
 
     def __iter__(self) -> Iterator[K]:

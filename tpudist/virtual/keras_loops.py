@@ -119,17 +119,17 @@ class StepOutputs:
         self.reductions: dict[Any, Any] = {}
         self.run_op: Operation | None = None
 
-    def set_last_step_output(self, name: str, output: Any, reduce_op: Any = None) -> None:
+    def set_last_step_output(self, name: str, output: object, reduce_op: object = None) -> None:
         """Makes a tensor of the replica an output of the loop."""
         self.last_step_outputs[name] = tf.convert_to_tensor(output)
         self.reductions[name] = reduce_op
 
-    def set_non_tensor_output(self, name: str, output: Any) -> None:
+    def set_non_tensor_output(self, name: str, output: object) -> None:
         """Makes anything else an output of the loop."""
         self.non_tensor_outputs[name] = output
 
 
-def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: Any) -> Nest:
+def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: object) -> Nest:
     """``experimental_run_steps_on_iterator`` of Keras' step function.
 
     Context: cross-replica, in the scope, in a TF 1 graph.
@@ -146,7 +146,7 @@ def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: Any) -> Nes
     loop_outputs = StepOutputs()
     outer = tf.compat.v1.get_default_graph()
 
-    def replica(inputs: Any) -> Nest:
+    def replica(inputs: object) -> Nest:
         outputs = StepOutputs()
         with _scopes_copied_to(outer), alone(tf.distribute.get_replica_context()):
             fn(outputs, inputs)
@@ -183,12 +183,12 @@ def _scopes_copied_to(outer: Graph) -> Iterator[Any]:
         outer._variable_creator_stack, outer._distribution_strategy_stack = before
 
 
-def _tensors_of(inputs: Any) -> list[Any]:
+def _tensors_of(inputs: object) -> list[Any]:
     parts = [part for leaf in nests.flatten(inputs) for part in distributed.components(leaf)]
     return [tensor for tensor in distributed.flatten(parts) if nests.is_tensor(tensor)]
 
 
-def _combined(extended: Extended, reduce_op: Any, value: Any) -> Nest:
+def _combined(extended: Extended, reduce_op: object, value: object) -> Nest:
     """One tensor of an output that is reduced, else a list with one per replica."""
     if reduce_op is None:
         return list(distributed.components(value))

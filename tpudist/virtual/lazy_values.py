@@ -69,7 +69,7 @@ def per_replica(extended: Any, parts: Parts) -> Value:
     return PerReplica(parts).on(extended)
 
 
-def lazy_parts(value: Any) -> Parts | None:
+def lazy_parts(value: object) -> Parts | None:
     """The `Parts` of a lazy distributed value; None if the value is not lazy."""
     parts = value._values if isinstance(value, PerReplica) else None
     return parts if isinstance(parts, Parts) else None

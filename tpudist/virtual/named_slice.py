@@ -33,7 +33,7 @@ class NamedSlice:
     #: Whether a loop of steps is being built in a graph, which no Session looks into.
     builds_steps = False
 
-    def describe(self, system: Any, placement: Any, assignment: Any) -> None:
+    def describe(self, system: Any, placement: Any, assignment: object) -> None:
         """Sets the slice, and the `DeviceAssignment` that `placement` follows, if any."""
         self.system = system
         self.placement = placement

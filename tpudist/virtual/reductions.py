@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def combine(
-    reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "", destinations: Any = None
+    reduce_op: object, tensors: Sequence[Tensor], leaf: str = "", destinations: object = None
 ) -> Nest:
     """Sums or averages one tensor per replica, on the one device.
 
@@ -53,7 +53,7 @@ def combine(
     return total
 
 
-def along(extended: Extended, reduce_op: Any, value: Any, axis: Any) -> Tensor:
+def along(extended: Extended, reduce_op: object, value: object, axis: object) -> Tensor:
     """Reduces over the replicas of all hosts and along `axis`; a plain value is that of each."""
     count = len(extended.worker_devices)
     parts = distributed.components(value) if distributed.is_distributed(value) else [value] * count
@@ -86,13 +86,13 @@ def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hos
     return total / tf.cast(count, total.dtype)
 
 
-def _size_along(tensor: Tensor, axis: Any) -> Tensor:
+def _size_along(tensor: Tensor, axis: object) -> Tensor:
     """The number of examples of a tensor whose dimensions `axis`, from either end, are reduced."""
     axes = tf.reshape(axis, [-1]) % tf.rank(tensor)
     return tf.reduce_prod(tf.gather(tf.shape(tensor, out_type=tf.int64), axes))
 
 
-def _is_one_batch(tensors: Sequence[Tensor], axis: Any) -> bool:
+def _is_one_batch(tensors: Sequence[Tensor], axis: object) -> bool:
     """Whether the tensors differ at most in their sizes along `axis`, one dimension."""
     if not isinstance(axis, int) or any(t.shape.rank is None for t in tensors):
         return False
@@ -127,7 +127,7 @@ def _add_chain(tensors: Sequence[Tensor]) -> Tensor:
     return functools.reduce(add, tensors)
 
 
-def of_tensors(value: Any, dtype: Any = None) -> Any:
+def of_tensors(value: object, dtype: object = None) -> Any:
     """`value`; of IndexedSlices each part, which may be a list or a tuple, as a tensor.
 
     Args:
@@ -147,7 +147,7 @@ def of_tensors(value: Any, dtype: Any = None) -> Any:
     )
 
 
-def copies(value: Any, count: int) -> list[Any]:
+def copies(value: object, count: int) -> list[Any]:
     """`count` distinct objects of one value.
 
     Distinct, because TensorFlow's regroup takes N times one object for a
@@ -166,7 +166,7 @@ def _alias(value: Any) -> Nest:
     return made_ops.alias(value)
 
 
-def spread(extended: Extended, value: Any, destinations: Any) -> Nest:
+def spread(extended: Extended, value: object, destinations: object) -> Nest:
     """The reduced `value` on `destinations`, as a strategy returns it."""
     if isinstance(destinations, lazy_values.PerReplica):
         count = lazy_values.count(destinations)
@@ -177,7 +177,7 @@ def spread(extended: Extended, value: Any, destinations: Any) -> Nest:
     return mirror(extended, value, count)
 
 
-def mirror(extended: Extended, value: Any, count: int) -> Nest:
+def mirror(extended: Extended, value: object, count: int) -> Nest:
     """A ``Mirrored`` of `count` times `value`."""
     trace = function_graphs.current()
     shared = trace is not None and not trace.regroups
@@ -185,7 +185,7 @@ def mirror(extended: Extended, value: Any, count: int) -> Nest:
     return distributed.mirrored(extended, parts)
 
 
-def _check(tensors: Sequence[Tensor], leaf: Any) -> None:
+def _check(tensors: Sequence[Tensor], leaf: object) -> None:
     first = tensors[0]
     if not all(hasattr(t, "dtype") for t in tensors):
         return
@@ -197,7 +197,7 @@ def _check(tensors: Sequence[Tensor], leaf: Any) -> None:
         raise _mismatch(leaf, first, "shapes", [str(t.shape) for t in tensors])
 
 
-def _mismatch(leaf: Any, first: Any, what: str, seen: Any) -> CollectiveError:
+def _mismatch(leaf: Any, first: object, what: str, seen: Any) -> CollectiveError:
     name = leaf or getattr(getattr(first, "op", None), "name", "value")
     return CollectiveError(
         "the collective on %r got %s %s, one per replica" % (name, what, ", ".join(seen)),
@@ -208,7 +208,7 @@ def _mismatch(leaf: Any, first: Any, what: str, seen: Any) -> CollectiveError:
     )
 
 
-def repeat(result: Any, count: int) -> list[Any]:
+def repeat(result: object, count: int) -> list[Any]:
     """Repeats the result of an update that ran once: one result per component."""
     flat = [
         copies(leaf, count) if is_value(leaf) else [leaf] * count for leaf in nests.flatten(result)
@@ -216,7 +216,7 @@ def repeat(result: Any, count: int) -> list[Any]:
     return [nests.pack_sequence_as(result, [leaf[i] for leaf in flat]) for i in range(count)]
 
 
-def is_value(leaf: Any) -> bool:
+def is_value(leaf: object) -> bool:
     """Whether a result of an update is a value, and no variable or op."""
     return distributed.is_assignment(leaf) or (
         nests.is_tensor(leaf) and not isinstance(leaf, tf.Variable)

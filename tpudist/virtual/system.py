@@ -55,7 +55,7 @@ class VirtualSystem(
         return is_cluster(self.name)
 
 
-def is_virtual(name: Any) -> bool:
+def is_virtual(name: object) -> bool:
     """Whether a TPU name asks for what stands for a TPU: a virtual one, or devices."""
     return is_cluster(name) or (
         isinstance(name, str)
@@ -63,7 +63,7 @@ def is_virtual(name: Any) -> bool:
     )
 
 
-def is_cluster(name: Any) -> bool:
+def is_cluster(name: object) -> bool:
     """Whether a TPU name asks for the devices of all workers of a cluster."""
     return isinstance(name, str) and (name + ":").startswith(_CLUSTER)
 
@@ -81,7 +81,7 @@ def kind_of(name: str) -> str | None:
     return (found.group(1) or found.group(2)).upper() if found else None
 
 
-def check(name: Any) -> None:
+def check(name: object) -> None:
     """Refuses the name of an impossible virtual TPU; accepts all other names.
 
     Args:

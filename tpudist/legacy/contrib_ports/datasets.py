@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Dataset
 
 
-def batch_and_drop_remainder(batch_size: Any) -> Callable[[Any], Any]:
+def batch_and_drop_remainder(batch_size: object) -> Callable[[Any], Any]:
     """A transformation for `Dataset.apply`: batches, none of them smaller (r1.15).
 
     Args:
@@ -21,7 +21,7 @@ def batch_and_drop_remainder(batch_size: Any) -> Callable[[Any], Any]:
 
 
 def padded_batch_and_drop_remainder(
-    batch_size: Any, padded_shapes: Any, padding_values: Any = None
+    batch_size: object, padded_shapes: object, padding_values: object = None
 ) -> Callable[[Any], Any]:
     """A transformation for `Dataset.apply`: padded batches, none of them smaller (r1.15).
 
@@ -35,7 +35,7 @@ def padded_batch_and_drop_remainder(
 
 
 def sliding_window_batch(
-    window_size: Any, stride: Any = None, window_shift: Any = None, window_stride: Any = 1
+    window_size: Any, stride: object = None, window_shift: object = None, window_stride: object = 1
 ) -> Callable[[Any], Any]:
     """A transformation for `Dataset.apply`: windows as batches (r1.15).
 

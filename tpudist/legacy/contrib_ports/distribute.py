@@ -45,7 +45,7 @@ class _Towers:
         """Number of replicas in sync (r1.11)."""
         return self.extended._num_replicas_in_sync
 
-    def unwrap(self, value: Any) -> list[Any]:
+    def unwrap(self, value: object) -> list[Any]:
         """A list with the value of each tower (r1.11)."""
         if not versions.HAS_PUBLIC_STRATEGIES:
             return list(self.extended._unwrap(value))
@@ -82,9 +82,9 @@ class MirroredStrategy(_Towers, _native.MirroredStrategy):
         devices: Sequence[str] | None = None,
         num_gpus: int | None = None,
         num_gpus_per_worker: int | None = None,
-        cross_device_ops: Any = None,
+        cross_device_ops: object = None,
         auto_shard_dataset: bool = False,
-        cross_tower_ops: Any = None,
+        cross_tower_ops: object = None,
         prefetch_on_device: bool | None = None,
     ) -> None:
         if num_gpus is not None and num_gpus_per_worker is not None:

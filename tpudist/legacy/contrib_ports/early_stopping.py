@@ -21,7 +21,7 @@ _SessionRunHook: Any = _train.SessionRunHook
 
 
 def make_early_stopping_hook(
-    estimator: Any,
+    estimator: object,
     should_stop_fn: Callable[[], bool],
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
@@ -62,7 +62,7 @@ def make_early_stopping_hook(
 class _Hook(_SessionRunHook):
     """Asks a function every so often whether to stop."""
 
-    def __init__(self, should_stop: Any, seconds: Any, steps: Any) -> None:
+    def __init__(self, should_stop: Any, seconds: object, steps: object) -> None:
         self._should_stop = should_stop
         self._timer = _train.SecondOrStepTimer(every_secs=seconds, every_steps=steps)
 
@@ -71,7 +71,7 @@ class _Hook(_SessionRunHook):
         self._timer.reset()
         self._step = _train.get_or_create_global_step()
 
-    def before_run(self, run_context: Any) -> object:
+    def before_run(self, run_context: object) -> object:
         """See the base class."""
         return _train.SessionRunArgs(self._step)
 
@@ -145,7 +145,7 @@ def _without_progress(
 
 
 def stop_if_no_increase_hook(
-    estimator: Any,
+    estimator: object,
     metric_name: str,
     max_steps_without_increase: int,
     eval_dir: str | None = None,
@@ -170,7 +170,7 @@ def stop_if_no_increase_hook(
 
 
 def stop_if_no_decrease_hook(
-    estimator: Any,
+    estimator: object,
     metric_name: str,
     max_steps_without_decrease: int,
     eval_dir: str | None = None,

@@ -48,7 +48,7 @@ class HParams:
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
-    def add_hparam(self, name: str, value: Any) -> None:
+    def add_hparam(self, name: str, value: object) -> None:
         """Adds one; a list must not be empty, nor a name be taken (ValueError)."""
         if getattr(self, name, None) is not None:
             raise ValueError("Hyperparameter name is reserved: %s" % name)
@@ -120,7 +120,7 @@ class HParams:
                 _as(key, kind, value)
         return getattr(self, key)
 
-    def set_model_structure(self, model_structure: Any) -> None:
+    def set_model_structure(self, model_structure: object) -> None:
         """Keeps an object beside the values."""
         self._model_structure = model_structure
 
@@ -206,7 +206,7 @@ def _reader(name: str, kind: type, values: str) -> Callable[[str], Any]:
     return read
 
 
-def _as(name: str, kind: type, value: Any) -> object:
+def _as(name: str, kind: type, value: object) -> object:
     """`value` as `kind` where that loses nothing."""
     if kind is type(None) or value is None or kind is type(value):
         return value

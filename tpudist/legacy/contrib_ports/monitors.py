@@ -12,7 +12,7 @@ import tensorflow as tf
 from tpudist.errors import ArgumentTypeError
 
 
-def replace_monitors_with_hooks(monitors_or_hooks: Any, estimator: Any) -> list[Any]:
+def replace_monitors_with_hooks(monitors_or_hooks: Any, estimator: object) -> list[Any]:
     """Returns a list of hooks as it is; refuses monitors, which it replaced (r1.15).
 
     Args:

@@ -59,13 +59,13 @@ class LARSOptimizer(tf1.train.MomentumOptimizer):
         ratio = tf1.where(weights > 0, ratio, tf.ones_like(weights))
         return rate * ratio, grad + self._weight_decay * var
 
-    def _apply_dense(self, grad: Any, var: Any) -> Operation:
+    def _apply_dense(self, grad: object, var: object) -> Operation:
         return self._scaled(super()._apply_dense, grad, var)
 
-    def _resource_apply_dense(self, grad: Any, var: Any) -> Operation:
+    def _resource_apply_dense(self, grad: object, var: object) -> Operation:
         return self._scaled(super()._resource_apply_dense, grad, var)
 
-    def _scaled(self, apply: Any, grad: Any, var: Any) -> Operation:
+    def _scaled(self, apply: Any, grad: object, var: object) -> Operation:
         """Momentum of the scaled gradient, at rate 1: the rate is part of what is summed."""
         rate, grad = self.compute_lr(grad, var)
         before: Any = self._learning_rate_tensor
@@ -79,14 +79,14 @@ class LARSOptimizer(tf1.train.MomentumOptimizer):
 class LazyAdamOptimizer(tf1.train.AdamOptimizer):
     """Adam whose sparse updates touch the moments of the rows with gradients only (r1.15)."""
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Operation:
+    def _apply_sparse(self, grad: Any, var: object) -> Operation:
         return self._rows(grad.values, var, grad.indices)
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Operation:
+    def _resource_apply_sparse(self, grad: object, var: object, indices: object) -> Operation:
         return self._rows(grad, var, indices)
 
-    def _rows(self, grad: Any, var: Any, indices: Any) -> Operation:
-        def cast(value: Any) -> Tensor:
+    def _rows(self, grad: Any, var: Any, indices: object) -> Operation:
+        def cast(value: object) -> Tensor:
             return tf.cast(value, var.dtype.base_dtype)
 
         power1, power2 = map(cast, self._get_beta_accumulators())
@@ -109,10 +109,10 @@ class AdaMaxOptimizer(tf1.train.AdamOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: object = 0.001,
+        beta1: object = 0.9,
+        beta2: object = 0.999,
+        epsilon: object = 1e-8,
         use_locking: bool = False,
         name: str = "AdaMax",
     ) -> None:
@@ -129,10 +129,10 @@ class AdaMaxOptimizer(tf1.train.AdamOptimizer):
             self._zeros_slot(variable, "m", self._name)
             self._zeros_slot(variable, "v", self._name)
 
-    def _moments(self, grad: Any, var: Any, m: Any, v: Any) -> tuple[Any, Any, Any]:
+    def _moments(self, grad: Any, var: Any, m: object, v: object) -> tuple[Any, Any, Any]:
         """The new moments, and what the variable loses."""
 
-        def cast(value: Any) -> Tensor:
+        def cast(value: object) -> Tensor:
             return tf.cast(value, var.dtype.base_dtype)
 
         beta1 = cast(self._beta1_t)
@@ -141,17 +141,17 @@ class AdaMaxOptimizer(tf1.train.AdamOptimizer):
         rate = cast(self._lr_t) / (1 - cast(self._power()))
         return m_new, v_new, rate * m_new / (v_new + cast(self._epsilon_t))
 
-    def _apply_dense(self, grad: Any, var: Any) -> Operation:
+    def _apply_dense(self, grad: object, var: object) -> Operation:
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_new, v_new, step = self._moments(grad, var, m, v)
         return tf.group(tf1.assign(m, m_new), tf1.assign(v, v_new), tf1.assign_sub(var, step))
 
     _resource_apply_dense = _apply_dense
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Operation:
+    def _apply_sparse(self, grad: Any, var: object) -> Operation:
         return self._resource_apply_sparse(grad.values, var, grad.indices)
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Operation:
+    def _resource_apply_sparse(self, grad: object, var: object, indices: object) -> Operation:
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         rows = self._moments(grad, var, tf.gather(m, indices), tf.gather(v, indices))
         with tf.control_dependencies(rows):
@@ -180,7 +180,7 @@ class DecoupledWeightDecayExtension:
     all.
     """
 
-    def __init__(self, weight_decay: Any, **kwargs: Any) -> None:
+    def __init__(self, weight_decay: object, **kwargs: Any) -> None:
         self._weight_decay = weight_decay
         self._decay_var_list: Any = None
         super().__init__(**kwargs)
@@ -194,7 +194,7 @@ class DecoupledWeightDecayExtension:
     def apply_gradients(
         self,
         grads_and_vars: Any,
-        global_step: Any = None,
+        global_step: object = None,
         name: str | None = None,
         decay_var_list: Any = None,
     ) -> Operation:
@@ -211,7 +211,7 @@ class DecoupledWeightDecayExtension:
     def _decay(self) -> Any:
         return self._weight_decay() if callable(self._weight_decay) else self._weight_decay
 
-    def _after_decay(self, apply: Any, var: Any, grad: Any, *args: Any) -> Operation:
+    def _after_decay(self, apply: Any, var: Any, grad: object, *args: Any) -> Operation:
         """Applies a gradient, taken before the decay, to the variable after it."""
         if not self._decays(var):
             return apply(grad, *args)
@@ -220,7 +220,7 @@ class DecoupledWeightDecayExtension:
         with tf.control_dependencies([tf1.assign_sub(var, lost)]):
             return apply(grad, *args)
 
-    def _after_decay_of_rows(self, apply: Any, var: Any, indices: Any, *args: Any) -> Operation:
+    def _after_decay_of_rows(self, apply: Any, var: Any, indices: object, *args: Any) -> Operation:
         if not self._decays(var):
             return apply(*args)
         grad = args[0].values if isinstance(args[0], tf.IndexedSlices) else args[0]
@@ -230,19 +230,19 @@ class DecoupledWeightDecayExtension:
         with tf.control_dependencies([tf1.scatter_sub(var, rows, lost)]):
             return apply(*args)
 
-    def _apply_dense(self, grad: Any, var: Any) -> Operation:
+    def _apply_dense(self, grad: object, var: object) -> Operation:
         base: Any = super()
         return self._after_decay(base._apply_dense, var, grad, var)
 
-    def _resource_apply_dense(self, grad: Any, var: Any) -> Operation:
+    def _resource_apply_dense(self, grad: object, var: object) -> Operation:
         base: Any = super()
         return self._after_decay(base._resource_apply_dense, var, grad, var)
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Operation:
+    def _apply_sparse(self, grad: Any, var: object) -> Operation:
         base: Any = super()
         return self._after_decay_of_rows(base._apply_sparse, var, grad.indices, grad, var)
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Operation:
+    def _resource_apply_sparse(self, grad: object, var: object, indices: object) -> Operation:
         base: Any = super()
         return self._after_decay_of_rows(
             base._resource_apply_sparse, var, indices, grad, var, indices
@@ -263,11 +263,11 @@ class AdamWOptimizer(DecoupledWeightDecayExtension, tf1.train.AdamOptimizer):
 
     def __init__(
         self,
-        weight_decay: Any,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        weight_decay: object,
+        learning_rate: object = 0.001,
+        beta1: object = 0.9,
+        beta2: object = 0.999,
+        epsilon: object = 1e-8,
         use_locking: bool = False,
         name: str = "AdamW",
     ) -> None:
@@ -287,9 +287,9 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, tf1.train.MomentumOptimi
 
     def __init__(
         self,
-        weight_decay: Any,
-        learning_rate: Any,
-        momentum: Any,
+        weight_decay: object,
+        learning_rate: object,
+        momentum: object,
         use_locking: bool = False,
         name: str = "MomentumW",
         use_nesterov: bool = False,
@@ -317,7 +317,7 @@ class MovingAverageOptimizer(tf1.train.Optimizer):
         self,
         opt: Any,
         average_decay: float = 0.9999,
-        num_updates: Any = None,
+        num_updates: object = None,
         sequential_update: bool = True,
     ) -> None:
         self._optimizer = opt
@@ -330,7 +330,7 @@ class MovingAverageOptimizer(tf1.train.Optimizer):
         return self._optimizer.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
-        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+        self, grads_and_vars: Any, global_step: object = None, name: str | None = None
     ) -> Operation:
         """As of the optimizer; the op moves the averages, too."""
         pairs = list(grads_and_vars)

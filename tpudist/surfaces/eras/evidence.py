@@ -10,7 +10,7 @@ from tpudist import surfaces
 from tpudist.surfaces.eras import local_names, names, walks
 
 if TYPE_CHECKING:
-    from typing import Iterable
+    from typing import Callable, Iterable, Sequence
 
 #: An import of one of tpudist's drop-in namespaces: the file says its era.
 STATED = "stated"
@@ -128,28 +128,28 @@ class _Uses:
                     self._is_guarded = node in self._guarded
                     inner.update(method(self, node) or ())
 
-    def _import(self, node: Any) -> None:
+    def _import(self, node: ast.Import) -> None:
         for alias in node.names:
             self._imported(alias.name, node.lineno)
 
-    def _import_from(self, node: Any) -> None:
+    def _import_from(self, node: ast.ImportFrom) -> None:
         for alias in () if node.level else node.names:
             self._imported(local_names.joined(node.module, alias.name), node.lineno)
 
-    def _take_attribute(self, node: Any) -> Iterable[Any]:
+    def _take_attribute(self, node: ast.Attribute) -> Iterable[Any]:
         """Records an Attribute; returns the Attributes inside it, if it is a name of TensorFlow."""
         whole = self._attribute(node.value, node.attr, node.lineno)
         return _chain(node.value) if whole else ()
 
-    def _call(self, node: Any) -> None:
+    def _call(self, node: ast.Call) -> None:
         if _asks_for_a_name(node):
             text = walks.text(node.args[1]) or ""
             self._is_guarded = self._is_guarded or not self._must_be_there(node, text)
             self._attribute(node.args[0], text, node.lineno)
-        elif _is_get(node):
+        elif isinstance(node.func, ast.Attribute) and _is_get(node):
             self._member(node.func.value, walks.text(node.args[0]) or "", node.lineno)
 
-    def _must_be_there(self, call: Any, name: str) -> bool:
+    def _must_be_there(self, call: ast.Call, name: str) -> bool:
         """Whether a call raises where there is no such name, and only TensorFlow 1 has it."""
         owner = None if len(call.args) > 2 else self._dotted(call.args[0])
         if owner is None or walks.last_word(call.func) != "getattr":
@@ -157,22 +157,22 @@ class _Uses:
         dotted = local_names.joined(owner, name)
         return names.is_first_generation(dotted) and not dotted.startswith("contrib")
 
-    def _subscript(self, node: Any) -> None:
+    def _subscript(self, node: ast.Subscript) -> None:
         self._member(node.value, walks.text(walks.index_of(node)) or "", node.lineno)
 
-    def _member(self, members: Any, name: str, line: int) -> None:
+    def _member(self, members: object, name: str, line: int) -> None:
         """Records ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""
         owner = walks.owner_of_members(members) if name else None
         dotted = self._dotted(owner)
         if dotted is not None and names.is_first_generation(local_names.joined(dotted, name)):
             self._name(local_names.joined(dotted, name), line)
 
-    def _condition(self, node: Any) -> None:
+    def _condition(self, node: ast.expr | ast.If) -> None:
         test = getattr(node, "test", node)
         if self._asking and not self._asking.isdisjoint(walks.nodes(test).every()):
             self._guarded.update(walks.nodes(node).every())
 
-    def _try(self, node: Any) -> None:
+    def _try(self, node: ast.Try) -> None:
         caught = {walks.last_word(each) for handler in node.handlers for each in _types(handler)}
         if caught & _ABSENT:
             self._guarded.update(walks.nodes(node).every())
@@ -185,7 +185,7 @@ class _Uses:
         elif first == "tensorflow":
             self._name(rest, line)
 
-    def _attribute(self, owner: Any, name: str, line: int) -> bool:
+    def _attribute(self, owner: object, name: str, line: int) -> bool:
         """Records ``owner.name``; returns whether it is a name of TensorFlow."""
         start = self._dotted(owner)
         if start is not None:
@@ -224,7 +224,7 @@ class _Uses:
 
 
 #: What asks which names there are comes before those.
-_TAKEN = {
+_TAKEN: dict[type, Callable[..., Any]] = {
     ast.If: _Uses._condition, ast.IfExp: _Uses._condition, ast.BoolOp: _Uses._condition,
     ast.Try: _Uses._try, ast.Import: _Uses._import, ast.ImportFrom: _Uses._import_from,
     ast.Call: _Uses._call, ast.Attribute: _Uses._take_attribute,
@@ -232,7 +232,7 @@ _TAKEN = {
 }  # fmt: skip
 
 
-def _chain(node: Any) -> Iterator[Any]:
+def _chain(node: object) -> Iterator[Any]:
     """Yields the Attributes that ``a.b.c`` begins with."""
     while isinstance(node, ast.Attribute):
         yield node
@@ -263,5 +263,5 @@ def _asking_what_there_is(nodes: walks.Nodes) -> Iterator[Any]:
         yield from (each for each in nodes.of(ast.Call) if walks.last_word(each.func) in _ASKING)
 
 
-def _types(handler: Any) -> list[ast.expr]:
+def _types(handler: ast.ExceptHandler) -> Sequence[ast.expr | None]:
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

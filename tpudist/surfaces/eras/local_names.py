@@ -55,7 +55,7 @@ class Bindings:
                 self.starred.append((start + node.id, node.lineno))
         self.tensorflow.update((dotted.rpartition(".")[2], dotted) for dotted, _ in self.starred)
 
-    def _import(self, node: Any) -> None:
+    def _import(self, node: ast.Import) -> None:
         for alias in node.names:
             below = below_tensorflow(alias.name)
             if below is not None and alias.asname:
@@ -63,13 +63,13 @@ class Bindings:
             elif alias.name.partition(".")[0] == "tensorflow":
                 self.tensorflow["tensorflow"] = ""
 
-    def _import_from(self, node: Any) -> None:
+    def _import_from(self, node: ast.ImportFrom) -> None:
         for alias in node.names:
             below = None if node.level else below_tensorflow(joined(node.module, alias.name))
             if below is not None:
                 self.tensorflow[alias.asname or alias.name] = below
 
-    def _assign(self, node: Any) -> None:
+    def _assign(self, node: ast.Assign) -> None:
         if isinstance(node.value, ast.Call) and _STRATEGY.search(walks.last_word(node.value.func)):
             self.strategies.update(walks.last_word(target) for target in node.targets)
         for target in node.targets:
@@ -78,7 +78,7 @@ class Bindings:
             elif isinstance(target, ast.Attribute):
                 self._stands_for("." + target.attr, node.value)
 
-    def _default(self, node: Any) -> None:
+    def _default(self, node: ast.FunctionDef) -> None:
         arguments = node.args
         ordered = (
             getattr(arguments, "posonlyargs", []) + arguments.args
@@ -87,7 +87,7 @@ class Bindings:
         for argument, value in pairs + list(zip(arguments.kwonlyargs, arguments.kw_defaults)):
             self._stands_for(argument.arg, value)  # of a keyword without default: None
 
-    def _stands_for(self, name: str, value: Any) -> None:
+    def _stands_for(self, name: str, value: object) -> None:
         """Records that a name, or ".attribute", stands for the module that a value is."""
         module = self._dotted(value)
         if module in surfaces.CONTRIB_NAMES or module in surfaces.first_modules():
@@ -106,7 +106,7 @@ class Bindings:
                 found[node] = self.tensorflow["." + node.attr]
         return found
 
-    def _dotted(self, node: Any) -> str | None:
+    def _dotted(self, node: object) -> str | None:
         """The dotted name below ``tf`` of ``a.b.c``, None if no part of it is TensorFlow's."""
         words: list[str] = []
         held = None
@@ -130,11 +130,11 @@ def below_tensorflow(full: str) -> str | None:
     return None
 
 
-def _has_named_defaults(arguments: Any) -> bool:
+def _has_named_defaults(arguments: ast.arguments) -> bool:
     return any(type(each) in _NAMING for each in arguments.defaults + arguments.kw_defaults)
 
 
-def _place(node: Any) -> tuple[int, int]:
+def _place(node: ast.stmt) -> tuple[int, int]:
     return node.lineno, node.col_offset
 
 

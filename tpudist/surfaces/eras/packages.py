@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import sysconfig
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.surfaces.eras import decisions, evidence, walks
@@ -52,7 +52,7 @@ DECIDING = (evidence.STATED, evidence.SURFACE, evidence.FIRST_GENERATION)
 OUTSIDE, INSTALLED, NOBODYS = "outside", "installed", "nobody's"
 
 
-def place(name: str, path: Any) -> str:
+def place(name: str, path: object) -> str:
     """Where a module that is not beside the script is imported from.
 
     Args:

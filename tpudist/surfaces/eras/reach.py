@@ -8,7 +8,7 @@ the other way round.
 from __future__ import annotations
 
 import ast
-from typing import Any, Mapping, NamedTuple
+from typing import Mapping, NamedTuple
 
 from tpudist.surfaces.eras import walks
 
@@ -47,13 +47,14 @@ class Parts:
     def __init__(self, tree: ast.AST) -> None:
         self.every: list[Part] = []
         self.by_line: dict[int, int] = {}
-        todo: list[tuple[Any, int]] = [(tree, -1)]
+        todo: list[tuple[ast.AST, int]] = [(tree, -1)]
         while todo:
             todo += self._take(*todo.pop(0))
 
-    def _take(self, node: Any, above: int) -> list[tuple[Any, int]]:
+    def _take(self, node: ast.AST, above: int) -> list[tuple[ast.AST, int]]:
         """Adds a part; returns the definitions in it, each with the index of the part."""
-        index, inner = len(self.every), []
+        index = len(self.every)
+        inner: list[tuple[ast.AST, int]] = []
         words: set[str] = set()
         is_decorated = bool(getattr(node, "decorator_list", None))
         name = getattr(node, "name", "")

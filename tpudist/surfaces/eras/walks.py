@@ -101,7 +101,7 @@ def parents(nodes: Nodes) -> dict[Any, Any]:
     return found
 
 
-def owner_of_members(node: Any) -> ast.expr | None:
+def owner_of_members(node: object) -> ast.expr | None:
     """The ``x`` of ``vars(x)`` and ``x.__dict__``; None of anything else.
 
     Args:
@@ -109,24 +109,24 @@ def owner_of_members(node: Any) -> ast.expr | None:
     """
     if type(node) is ast.Attribute and node.attr == "__dict__":
         return node.value
-    is_vars = type(node) is ast.Call and getattr(node.func, "id", "") == "vars"
-    return node.args[0] if is_vars and len(node.args) == 1 else None
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "vars":
+        return node.args[0] if len(node.args) == 1 else None
+    return None
 
 
-def text(node: Any) -> str | None:
+def text(node: object) -> str | None:
     """The text of a literal, None of anything else (Python 3.7 has ``ast.Str``)."""
     value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
     value = getattr(node, "s", value) if type(node).__name__ == "Str" else value
     return value if isinstance(value, str) else None
 
 
-def last_word(node: Any) -> str:
+def last_word(node: object) -> str:
     """The last identifier of ``a.b.c``, "" of anything else."""
     return getattr(node, "attr", None) or getattr(node, "id", None) or ""
 
 
-def index_of(node: Any) -> ast.expr:
+def index_of(node: ast.Subscript) -> ast.expr:
     """The index of a Subscript, which before Python 3.9 is inside an ``ast.Index``."""
-    is_index = type(node.slice).__name__ == "Index"
-    index: ast.expr = node.slice.value if is_index else node.slice
-    return index
+    index: ast.expr = getattr(node.slice, "value", node.slice)
+    return index if type(node.slice).__name__ == "Index" else node.slice

@@ -84,7 +84,7 @@ def _named(names: Sequence[Any], nodes: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(names, map(_value, nodes)))
 
 
-def _value(node: Any) -> object:
+def _value(node: object) -> object:
     """Returns the nest that an expression describes.
 
     Raises:
@@ -102,7 +102,7 @@ def _value(node: Any) -> object:
     return value
 
 
-def _spec(dtype: str, shape: Any) -> Spec:
+def _spec(dtype: str, shape: object) -> Spec:
     if dtype not in _DTYPES:
         raise ValueError("there is no dtype %r" % dtype)
     sizes = shape if isinstance(shape, tuple) else (shape,)

@@ -178,7 +178,7 @@ def _number(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Returns a record as JSON types."""
     if hasattr(value, "_asdict"):
         return {field: _plain(each) for field, each in value._asdict().items()}

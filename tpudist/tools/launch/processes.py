@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import IO, Any, Iterator, NamedTuple, Sequence
+from typing import IO, Iterator, NamedTuple, Sequence
 
 #: Lines of a worker that is not shown, of which its last ones are told if it fails.
 _KEPT = 20
@@ -81,7 +81,8 @@ class Worker:
             self._input.flush()
 
     @property
-    def _input(self) -> Any:
+    def _input(self) -> IO[bytes]:
+        assert self.process.stdin
         return self.process.stdin
 
     def _pass_on(self, lines: IO[bytes], to: IO[str]) -> None:
@@ -185,7 +186,7 @@ def _end(workers: Sequence[Worker], number: int, grace: float) -> None:
 def _ending_by_signals() -> Iterator[None]:
     """A context in which a signal that would end this process raises `_Ended`."""
 
-    def end(number: int, unused_frame: Any) -> None:
+    def end(number: int, unused_frame: object) -> None:
         raise _Ended(number)
 
     before = {number: signal.signal(number, end) for number in _ENDING}

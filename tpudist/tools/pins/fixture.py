@@ -63,7 +63,7 @@ class Pin:
         self._test = nodeid.partition("::")[2]
         self.log: dict[str, list[str]] = {"checked": [], "recorded": [], "updated": []}
 
-    def check(self, name: str, value: Any, rtol: float = RTOL, atol: float = ATOL) -> None:
+    def check(self, name: str, value: object, rtol: float = RTOL, atol: float = ATOL) -> None:
         """Compares a value, or one value per step.
 
         Context: eager; in a graph, what ``session.run`` returned.
@@ -81,7 +81,7 @@ class Pin:
         __tracebackhide__ = True
         self._settle("value", name, values.encode(value, name), rtol, atol)
 
-    def check_structure(self, name: str, value: Any) -> None:
+    def check_structure(self, name: str, value: object) -> None:
         """Compares the nest, dtypes and shapes of a value, not its numbers.
 
         Context: any; the tensors of a graph will do.
@@ -122,7 +122,7 @@ class Pin:
         counts = collectives.traced(fn, args, kwargs or {})
         self._settle("collectives", name, counts, 0.0, 0.0)
 
-    def _settle(self, kind: str, name: str, record: Any, rtol: float, atol: float) -> None:
+    def _settle(self, kind: str, name: str, record: object, rtol: float, atol: float) -> None:
         __tracebackhide__ = True
         self._note(name)
         release = store.current_release()

@@ -123,7 +123,7 @@ def _entry(entry: Entry) -> str:
     return "{\n%s\n   }" % ",\n".join(lines)
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 

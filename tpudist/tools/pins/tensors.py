@@ -13,7 +13,7 @@ from tpudist.errors import PinError
 from tpudist.tfcompat import distributed
 
 
-def opened(value: Any, name: str) -> object:
+def opened(value: object, name: str) -> object:
     """The value inside a TensorFlow object; `value` itself if it is none.
 
     Of a mirrored value that is the first component, as they are kept equal.
@@ -41,7 +41,7 @@ def is_tensor(value: object) -> bool:
     return distributed.is_variable(value) or isinstance(value, tf.Variable) or tf.is_tensor(value)
 
 
-def replicas(value: Any) -> list[Any] | None:
+def replicas(value: object) -> list[Any] | None:
     """The components of a per-replica value, a list; None of any other value."""
     if (
         distributed.is_distributed(value)
@@ -52,13 +52,13 @@ def replicas(value: Any) -> list[Any] | None:
     return None
 
 
-def _number(value: Any, name: str) -> object:
+def _number(value: object, name: str) -> object:
     if not tf.executing_eagerly() or getattr(value, "graph", None) is not None:
         _refuse(value, name)
     return tf.identity(value).numpy()
 
 
-def _refuse(value: Any, name: str) -> NoReturn:
+def _refuse(value: object, name: str) -> NoReturn:
     raise PinError(
         "pin %r was given %s, a tensor of a graph" % (name, getattr(value, "name", value)),
         "it has a value only when it is run",

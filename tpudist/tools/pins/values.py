@@ -21,9 +21,12 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import PinError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 #: Arrays of more elements are summarized.
 LARGE = 1000
@@ -32,7 +35,7 @@ LARGE = 1000
 SAMPLES = 32
 
 
-def encode(value: Any, name: str = "value") -> object:
+def encode(value: object, name: str = "value") -> object:
     """A value as plain JSON data; see the module. The pin's name is for the error.
 
     Context: eager, or outside of TensorFlow; a graph's tensors have no value.
@@ -70,14 +73,15 @@ def _bytes(value: bytes) -> object:
         return {"$bytes": value.hex()}
 
 
-def _mapping(value: Any, name: str) -> dict[str, Any]:
-    pairs = [(key, encode(value[key], name)) for key in value]
+def _mapping(value: object, name: str) -> dict[str, Any]:
+    keyed: Any = value
+    pairs = [(key, encode(keyed[key], name)) for key in keyed]
     if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
         return dict(pairs)
     return {"$items": sorted(([encode(key, name), item] for key, item in pairs), key=repr)}
 
 
-def _array_like(value: Any, name: str) -> object:
+def _array_like(value: object, name: str) -> object:
     if type(value).__module__ == "numpy":
         return _array(value, name)
     if "tensorflow" in sys.modules:
@@ -98,7 +102,7 @@ def _array_like(value: Any, name: str) -> object:
     )
 
 
-def _array(value: Any, name: str) -> object:
+def _array(value: object, name: str) -> object:
     import numpy as np
 
     array = np.asarray(value)
@@ -107,27 +111,29 @@ def _array(value: Any, name: str) -> object:
             array = array.astype(str)
         return encode(array.tolist(), name)
     if array.size > LARGE:
-        return {"$summary": _summary(np, array)}
-    return _numbers(array.tolist() if array.dtype.kind in "biuc" else _floats(np, array))
+        return {"$summary": _summary(array)}
+    return _numbers(array.tolist() if array.dtype.kind in "biuc" else _floats(array))
 
 
-def _floats(np: Any, array: Any) -> object:
+def _floats(array: np.ndarray[Any, Any]) -> object:
     """Nested lists of Python floats: the shortest decimals that are those floats."""
-    if array.dtype == np.float64 or array.dtype.itemsize > 8:
-        return array.astype(np.float64).tolist()
+    if array.dtype == "float64" or array.dtype.itemsize > 8:
+        return array.astype("float64").tolist()
     if array.ndim == 0:
         return float(str(array[()]))
-    return [_floats(np, each) for each in array]
+    return [_floats(each) for each in array]
 
 
-def _numbers(nested: Any) -> object:
+def _numbers(nested: object) -> object:
     if isinstance(nested, list):
         return [_numbers(each) for each in nested]
     return encode(nested)
 
 
-def _summary(np: Any, array: Any) -> dict[str, Any]:
-    """Of a numeric array; complex ones by their magnitude."""
+def _summary(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """Describes a numeric array; complex ones by their magnitude."""
+    import numpy as np
+
     flat = (np.abs(array) if array.dtype.kind == "c" else array).reshape(-1)
     flat = flat.astype(np.float64)
     finite = flat[np.isfinite(flat)]
@@ -151,7 +157,7 @@ def _summary(np: Any, array: Any) -> dict[str, Any]:
     return encoded
 
 
-def decode(data: Any) -> Any:
+def decode(data: object) -> Any:
     """Plain JSON data with floats and bytes as Python has them; other ``$`` objects stay dicts."""
     if isinstance(data, list):
         return [decode(each) for each in data]
@@ -195,7 +201,7 @@ def structure(value: Any) -> object:
     return _leaf(value)
 
 
-def _leaf(value: Any) -> str:
+def _leaf(value: object) -> str:
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         dtype = getattr(value.dtype, "base_dtype", value.dtype)
         return "%s%s" % (getattr(dtype, "name", dtype), _shape(value.shape))

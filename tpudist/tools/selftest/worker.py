@@ -16,12 +16,17 @@ import importlib
 import json
 import platform
 import sys
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 
 from tpudist.tools.selftest import MARK
 from tpudist.tools.selftest.programs import ROWS, NotTried, Program, World
+
+if TYPE_CHECKING:
+    import types
+
+    from tpudist.system.cluster import TPUClusterResolver
 
 
 def say(kind: str, **fields: Any) -> None:
@@ -56,7 +61,7 @@ def programs_of(era: str) -> dict[str, Program]:
     return dict(functions.programs("run"), **logical.PROGRAMS)
 
 
-def _run(name: str, program: Any, world: World) -> None:
+def _run(name: str, program: Program, world: World) -> None:
     try:
         if ROWS % world.strategy.num_replicas_in_sync:
             raise NotTried("%d rows are not shared evenly by its replicas" % ROWS)
@@ -109,7 +114,7 @@ def _world(era: str, tpu: str) -> Iterator[World]:
 
 
 @contextlib.contextmanager
-def _session(namespace: Any, resolver: Any) -> Iterator[World]:
+def _session(namespace: types.ModuleType, resolver: TPUClusterResolver) -> Iterator[World]:
     """A strategy of contrib's in a graph, and its Session on the TPU."""
     from tpudist.system import named_tpus
 
@@ -117,7 +122,7 @@ def _session(namespace: Any, resolver: Any) -> Iterator[World]:
         named_tpus.ready(resolver)
     strategy = namespace.contrib.distribute.TPUStrategy(resolver, steps_per_run=5)
     config = namespace.ConfigProto(allow_soft_placement=True)
-    spec = resolver.cluster_spec()
+    spec: Any = resolver.cluster_spec()
     if spec:
         config.cluster_def.CopyFrom(spec.as_cluster_def())
     with namespace.Session(resolver.master(), config=config) as session:

@@ -100,7 +100,7 @@ def _may_read_files(dataset: Any) -> bool:
     return any(map(_may_read_files, inputs))
 
 
-def _reads_files(function: Any) -> bool:
+def _reads_files(function: object) -> bool:
     """Whether an op of the function, or of one that it calls, is a dataset of files."""
     graph = getattr(function, "graph", None)
     if graph is None:  # made by `map_with_legacy_function`
@@ -187,7 +187,7 @@ def _takes_global_batches(native: Any) -> type[Any]:
                 lambda: tf.experimental.Optional.empty(self._element_spec),
             )
 
-        def _divided(self, batch: Any) -> Nest:
+        def _divided(self, batch: object) -> Nest:
             extended = self._strategy.extended
             with tf.device(extended._host):
                 return nests.map_structure(
@@ -199,7 +199,7 @@ def _takes_global_batches(native: Any) -> type[Any]:
     return Iterator
 
 
-def _divide(extended: Extended, shape: Any, leaf: Any) -> Nest:
+def _divide(extended: Extended, shape: Any, leaf: object) -> Nest:
     """The per-replica value of a global batch; `shape` is the static shape of a replica's rows."""
     if not shape.is_fully_defined():
         return _pieces(extended, leaf)
@@ -244,7 +244,7 @@ class DistributedIterator(
 ):
     """Takes the rows of every replica."""
 
-    def __init__(self, dataset: Any, of_hosts: Any) -> None:
+    def __init__(self, dataset: object, of_hosts: object) -> None:
         iterators.fill(self, dataset, of_hosts)
 
     @property
@@ -261,7 +261,7 @@ class _DatasetSpec(input_lib.DistributedDatasetSpec):
     def _component_specs(self) -> list[Any]:
         return [tf.data.DatasetSpec(_whole(self._element_spec))]
 
-    def _from_components(self, components: Any) -> object:
+    def _from_components(self, components: object) -> object:
         dataset = object.__new__(DistributedDataset)  # the native constructor takes pieces
         names = ("_input_workers", "_element_spec", "_strategy", "_options")
         vars(dataset).update({name: getattr(self, name) for name in names})

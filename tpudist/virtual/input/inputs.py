@@ -35,7 +35,7 @@ _LACKS_SPEC = versions.DEVICE_MAP and versions.HAS_ELEMENT_SPEC
 _FETCHES_AHEAD = "experimental_%s_to_device" % ("fetch" if versions.FETCHES else "prefetch")
 
 
-def set_devices(extended: Extended, devices: Any, host: Any) -> None:
+def set_devices(extended: Extended, devices: Any, host: object) -> None:
     """Gives `extended` its replica labels and the hosts that feed them.
 
     Args:
@@ -80,7 +80,7 @@ def workers(extended: Extended, options: Any = None) -> object:
     return input_lib.InputWorkers([(extended._host, feeds)] * count)
 
 
-def distribute(make: Fn, extended: Extended, dataset: Any, *options: Any) -> DistributedDataset:
+def distribute(make: Fn, extended: Extended, dataset: object, *options: Any) -> DistributedDataset:
     """The distributed dataset to use in place of TensorFlow's, ``make(dataset, *options)``."""
     _check_fetched(dataset, *options)
     reports.check_pipeline(extended, dataset)
@@ -145,11 +145,11 @@ def _check_fetched(dataset: Any, *options: Any) -> None:
             )
 
 
-def _fetches_ahead(options: Any = None) -> bool:
+def _fetches_ahead(options: object = None) -> bool:
     return options is None or getattr(options, _FETCHES_AHEAD)
 
 
-def element_spec(extended: Extended, spec: Any) -> Nest:
+def element_spec(extended: Extended, spec: object) -> Nest:
     """The spec of per-replica values; `spec` describes one replica's values."""
     count = extended._num_replicas_in_sync
     if count == 1:
@@ -159,7 +159,7 @@ def element_spec(extended: Extended, spec: Any) -> Nest:
     )
 
 
-def make_dataset_iterator(make: Fn, extended: Extended, dataset: Any) -> DataIterator:
+def make_dataset_iterator(make: Fn, extended: Extended, dataset: object) -> DataIterator:
     """The iterator to use in place of TensorFlow's, ``make(dataset)``."""
     if versions.ITERATORS_ARE_ARGUMENTS:
         options = [None] if versions.HAS_INPUT_OPTIONS else []
@@ -185,7 +185,8 @@ def _read_in_turn(iterator: DataIterator) -> DataIterator:
     """
     if not versions.HAS_INPUT_LIB or tf.executing_eagerly():
         return iterator
-    for host in iterator._iterators:
+    hosts: Any = iterator
+    for host in hosts._iterators:
         native = getattr(host, "_iterator", None)
         if isinstance(native, multi_device_iterator_ops.MultiDeviceIterator):
             with tf.device(host._worker):
@@ -209,7 +210,7 @@ if versions.DEVICE_MAP:
     class _LabelMap(values.ReplicaDeviceMap):
         """Maps labels to replicas; a value on the real device belongs to replica 0."""
 
-        def is_device_in_replica(self, device: Any, replica_id: int) -> bool:
+        def is_device_in_replica(self, device: object, replica_id: int) -> bool:
             return True
 
         def select_for_device(self, values: Any, device: Any) -> Nest:
@@ -230,7 +231,7 @@ if _LACKS_SPEC:
             return iterator
 
 
-def _require_shapes(spec: Any) -> None:
+def _require_shapes(spec: object) -> None:
     """Refuses batches of unknown size, for which TensorFlow checks which hosts still have rows.
 
     Until 2.1 it identifies the hosts by their device, and here they share one.

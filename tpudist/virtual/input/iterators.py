@@ -42,7 +42,7 @@ else:
     input_lib_v1 = input_lib
 
 
-def become(cls: Any, native: Any) -> Any:
+def become(cls: Any, native: object) -> Any:
     """Turns a `native` object, just made by TensorFlow, into an object of a subclass.
 
     The arguments of TensorFlow's constructors differ from release to release;
@@ -52,7 +52,7 @@ def become(cls: Any, native: Any) -> Any:
     return native
 
 
-def fill(iterator: Any, dataset: Any, iterators: Any) -> None:
+def fill(iterator: object, dataset: object, iterators: object) -> None:
     """Sets the attributes of a new `iterator` that TensorFlow's constructors would set.
 
     Args:
@@ -104,10 +104,10 @@ def spec_of(native: Any, value_class: Any) -> type[Any]:
         def value_type(self) -> type[Any]:
             return value_class()
 
-        def _from_components(self, components: Any) -> DataIterator:
+        def _from_components(self, components: object) -> DataIterator:
             return become(value_class(), super()._from_components(components))
 
-        def most_specific_compatible_type(self, other: Any) -> object:
+        def most_specific_compatible_type(self, other: object) -> object:
             return become(type(self), super().most_specific_compatible_type(other))
 
         def _with_tensor_ranks_only(self) -> object:
@@ -131,7 +131,7 @@ class DistributedIteratorSpec(
     def _to_components(self, value: Any) -> list[Any]:
         return [host._iterator.iterator for host in value._iterators]
 
-    def _from_components(self, components: Any) -> DataIterator:
+    def _from_components(self, components: object) -> DataIterator:
         return super()._from_components(_hosts(self._input_workers, components))
 
 
@@ -143,7 +143,7 @@ class DistributedIterator(input_lib.DistributedIterator):
       iterators: those of its hosts' datasets.
     """
 
-    def __init__(self, dataset: Any, iterators: Any) -> None:
+    def __init__(self, dataset: Any, iterators: object) -> None:
         fill(self, dataset, _hosts(dataset._input_workers, iterators))
 
     def get_next(self, name: str | None = None) -> Nest:
@@ -162,7 +162,7 @@ class DistributedIterator(input_lib.DistributedIterator):
         return become(DistributedIteratorSpec, super()._type_spec)
 
 
-def of_one_replica(spec: Any) -> Nest:
+def of_one_replica(spec: object) -> Nest:
     """The nest of specs of one replica's values; `spec` is that of per-replica values."""
     return nests.map_structure(
         lambda leaf: leaf._value_specs[0] if isinstance(leaf, values.PerReplicaSpec) else leaf, spec
@@ -170,7 +170,7 @@ def of_one_replica(spec: Any) -> Nest:
 
 
 def dataset_class(
-    native: Any, native_spec: Any, of_hosts: Any, ours: Any, in_sessions: Fn
+    native: Any, native_spec: object, of_hosts: Any, ours: Any, in_sessions: Fn
 ) -> type[Any]:
     """A subclass of a class of distributed datasets, with iterators of ours.
 
@@ -224,7 +224,7 @@ def dataset_class(
     return Dataset
 
 
-def _one_iterator_per_host(native: Any, native_spec: Any, of_hosts: Any) -> type[Any]:
+def _one_iterator_per_host(native: object, native_spec: object, of_hosts: object) -> type[Any]:
     return dataset_class(
         native, native_spec, of_hosts, DistributedIterator, lambda dataset: SessionIterator(dataset)
     )
@@ -293,7 +293,7 @@ class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
         return []
 
 
-def convert(dataset: Any) -> Iterable[Any]:
+def convert(dataset: object) -> Iterable[Any]:
     """TensorFlow's distributed `dataset` as one of our classes."""
     of_batches = isinstance(dataset, input_lib.DistributedDataset)
     return become(DistributedDataset if of_batches else DistributedDatasetsFromFunction, dataset)
@@ -309,7 +309,7 @@ def from_input_fn(make: Fn, input_fn: Fn) -> DataIterator:
     """
     sources: list[Any] = []  # of each host what `input_fn` returned: a dataset or a function
 
-    def without_datasets(context: Any) -> type[Any]:
+    def without_datasets(context: object) -> type[Any]:
         sources.append(input_fn(context))
         return tuple if _is_dataset(sources[-1]) else sources[-1]
 
@@ -325,5 +325,5 @@ def from_input_fn(make: Fn, input_fn: Fn) -> DataIterator:
     return iterator
 
 
-def _is_dataset(value: Any) -> bool:
+def _is_dataset(value: object) -> bool:
     return isinstance(value, tf.data.Dataset)

@@ -102,7 +102,7 @@ class Merge(function_graphs.Trace):
 
     # Values that enter the merge.
 
-    def _enter(self, structure: Any, keeps_merged: bool) -> Any:
+    def _enter(self, structure: object, keeps_merged: bool) -> Any:
         return nests.map_structure(lambda leaf: self._enter_leaf(leaf, keeps_merged), structure)
 
     def _enter_leaf(self, leaf: Any, keeps_merged: bool = False) -> Nest:
@@ -129,7 +129,7 @@ class Merge(function_graphs.Trace):
         self._sources[_key(value)] = inside
         return value
 
-    def _inside(self, leaf: Any) -> Nest:
+    def _inside(self, leaf: object) -> Nest:
         """`leaf` as tensors of the replica trace.
 
         A tensor that the replicas captured also counts as each replica's own
@@ -163,7 +163,7 @@ class Merge(function_graphs.Trace):
         size, *others = tensor.shape.as_list()
         return [size and size * self.program.num_replicas] + others
 
-    def reduced(self, reduce_op: Any, value: Any) -> Nest:
+    def reduced(self, reduce_op: object, value: object) -> Nest:
         """`value` reduced outside of the merge; None if it is not a tensor that entered it.
 
         Outside, each replica's value is added as the replica finishes, and the
@@ -190,7 +190,7 @@ class Merge(function_graphs.Trace):
         shape = source.dense_shape
         return distributed.IndexedSlices(*rows, None if shape is None else self._input(shape, 0))
 
-    def source_of(self, value: Any) -> Nest:
+    def source_of(self, value: object) -> Nest:
         """The tensors of the replica trace that entered the merge as `value`, or None."""
         return self._sources.get(_key(value))
 
@@ -213,12 +213,12 @@ class Merge(function_graphs.Trace):
 
     # Values that return to the replica.
 
-    def hand_back(self, result: Any) -> Nest:
+    def hand_back(self, result: object) -> Nest:
         """`result`, a nest of tensors of this merge, as the replica trace sees it."""
         with self.program.graph.as_default():
             return nests.map_structure(self._hand_back_leaf, result)
 
-    def _hand_back_leaf(self, leaf: Any) -> Nest:
+    def _hand_back_leaf(self, leaf: object) -> Nest:
         if isinstance(leaf, tf.Operation):
             return self._op_result() if leaf.graph is self.graph else leaf
         if distributed.is_variable(leaf) or not (
@@ -284,7 +284,7 @@ def outside(program: Program, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
         return nests.map_structure(_only_one, merge_fn(strategy, *args, **kwargs))
 
 
-def _only_one(leaf: Any) -> Any:
+def _only_one(leaf: object) -> Any:
     parts: Any = () if distributed.is_variable(leaf) else distributed.components(leaf)
     for part in parts[1:]:
         if part is not parts[0] and not np.array_equal(part, parts[0]):
@@ -311,7 +311,7 @@ def check_place(graph: Graph) -> None:
         raise refusal(getattr(current, "name", current))
 
 
-def refusal(place: Any) -> NestedMergeError:
+def refusal(place: object) -> NestedMergeError:
     """The error of a merge in a graph, branch or loop inside of a replica."""
     return NestedMergeError(
         "`merge_call` called while defining a new graph or a tf.function "
@@ -348,20 +348,20 @@ def differs(value: Any) -> bool:
     return not uniformity.are_equal(distributed.components(value))
 
 
-def is_known_equal(value: Any) -> bool:
+def is_known_equal(value: object) -> bool:
     """Whether all replicas are known to have handed over `value`, which entered the merge."""
     trace: Any = function_graphs.current()
     source = trace.source_of(value) if isinstance(trace, Merge) else None
     return source is not None and trace.program.uniformity.holds(source)
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     """Identifies a distributed value: by its lazy parts, or by its first tensor."""
     parts = lazy_values.lazy_parts(value)
     return distributed.flatten(lazy_values.first(value))[0] if parts is None else parts
 
 
-def combine(reduce_op: Any, value: Any, destinations: Any = None) -> Nest:
+def combine(reduce_op: object, value: object, destinations: object = None) -> Nest:
     """Reduces a per-replica `value`, outside of the current merge if possible."""
     trace = function_graphs.current()
     reduced = trace.reduced(reduce_op, value) if isinstance(trace, Merge) else None

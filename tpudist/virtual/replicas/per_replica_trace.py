@@ -202,7 +202,7 @@ class Replica(distributed.MirroredReplicaContext):
 
         return nests.pack_sequence_as(value, reduced(*flat))
 
-    def _merge_and_reduce(self, reduce_op: Any, value: Any) -> Nest:
+    def _merge_and_reduce(self, reduce_op: object, value: object) -> Nest:
         """``all_reduce`` of a nest, for releases that have none."""
 
         def merge(strategy: Strategy, *merged: Any) -> Nest:

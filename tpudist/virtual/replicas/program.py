@@ -75,7 +75,7 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
 
 
 def _traced(
-    extended: Extended, explanation: Any, fn: Fn, args: Args, kwargs: Kwargs
+    extended: Extended, explanation: object, fn: Fn, args: Args, kwargs: Kwargs
 ) -> tuple[Program, Any]:
     """Returns (the trace of `fn`, what `fn` returned).
 
@@ -265,10 +265,10 @@ class Program(function_graphs.Trace):
         known = [part for part in self.parts if part.graph is graph]
         return known[0] if known else Part(self, graph)
 
-    def bring_in(self, tensor: Any) -> None:
+    def bring_in(self, tensor: object) -> None:
         """Does nothing: what a merge captures of the trace is in it. See `Part`."""
 
-    def is_merged(self, tensor: Any) -> bool:
+    def is_merged(self, tensor: object) -> bool:
         """Whether a tensor is the one value that a merge has given all replicas."""
         return any(
             placeholder is tensor and len(tensors) == 1
@@ -423,7 +423,7 @@ def _uses_of_shared(program: Program) -> dict[Any, list[tuple[int, bool]]]:
     return uses
 
 
-def deliver(value: Any, receive: Fn) -> None:
+def deliver(value: object, receive: Fn) -> None:
     """Calls ``receive(value)`` in the context that started the replicas.
 
     So a replica function passes a value, such as an output of a step, to cross-replica code
@@ -459,7 +459,7 @@ def deliver(value: Any, receive: Fn) -> None:
         )
 
 
-def spread(strategy: Strategy, value: Any) -> list[Any]:
+def spread(strategy: Strategy, value: object) -> list[Any]:
     """Splits a nest with distributed leaves into one nest for each replica of this process."""
     return [
         nests.map_structure(

@@ -49,7 +49,7 @@ _PLAIN = (str, bytes, int, float, complex, type(None), type(...), np.ndarray, np
 _HELD = ("_layers", "function", "_python_function")
 
 
-def reason(fn: Any, arguments: Any) -> str | None:
+def reason(fn: object, arguments: object) -> str | None:
     """Why one trace of `fn` cannot stand for all replicas, with the line; None if it can.
 
     Args:
@@ -80,7 +80,7 @@ def _search(pending: list[Any]) -> str | None:
     return None
 
 
-def _reached(thing: Any) -> Iterator[Any]:
+def _reached(thing: object) -> Iterator[Any]:
     """What is looked at after `thing`, because that may call it."""
     if isinstance(thing, types.FunctionType):
         yield from _of_function(thing)

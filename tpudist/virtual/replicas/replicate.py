@@ -180,7 +180,7 @@ def _wrap(extended: Extended, fn: Fn) -> Fn:
     return tf.function(for_each_replica)
 
 
-def _of_signature(fn: Any, args: Args) -> tuple[Any, ...]:
+def _of_signature(fn: object, args: Args) -> tuple[Any, ...]:
     """Converts numbers and arrays to the tensors that the signature of a ``tf.function`` asks for.
 
     A ``tf.function`` without a signature, as the wrapper is, would be traced for each number.
@@ -196,7 +196,7 @@ def _of_signature(fn: Any, args: Args) -> tuple[Any, ...]:
     return tuple(nests.pack_sequence_as(tuple(args), tensors))
 
 
-def _into_function(extended: Extended, leaf: Any) -> Nest:
+def _into_function(extended: Extended, leaf: object) -> Nest:
     """Converts an argument for a ``tf.function``: per-replica numbers become tensors."""
     if not distributed.is_distributed(leaf) or isinstance(leaf, tf.Variable):
         return leaf
@@ -206,7 +206,7 @@ def _into_function(extended: Extended, leaf: Any) -> Nest:
     return distributed.per_replica(extended, [tf.constant(part) for part in parts])
 
 
-def _out_of_function(extended: Extended, leaf: Any) -> Nest:
+def _out_of_function(extended: Extended, leaf: object) -> Nest:
     """Converts a result for a ``tf.function``, which returns no op and no variable.
 
     Ops run with the function. Of a variable each replica gives its value.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
-def build_calls(program: Program, results: Any) -> Nest:
+def build_calls(program: Program, results: object) -> Nest:
     """Builds the calls of the program into the graph that called ``run``.
 
     Args:
@@ -38,7 +38,7 @@ def build_calls(program: Program, results: Any) -> Nest:
 class Calls:
     """Builds the calls; keeps the batched value of each tensor that they compute."""
 
-    def __init__(self, program: Program, results: Any) -> None:
+    def __init__(self, program: Program, results: object) -> None:
         self._program = program
         self._count = program.num_replicas
         self._results = results

@@ -40,7 +40,7 @@ class Uniformity:
         self._uniform: IdentityMap[Any, Any] = IdentityMap()
         self._claimed: IdentityMap[Any, Any] = IdentityMap()
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         """Whether `value`, of the trace or from outside of it, is the same on every replica."""
         self.learn()
         leaves = distributed.flatten(reductions.of_tensors(value))
@@ -60,7 +60,7 @@ class Uniformity:
         now = Uniformity(self._program)
         return not all(map(now.holds, self._claimed))
 
-    def _is_uniform(self, leaf: Any) -> bool:
+    def _is_uniform(self, leaf: object) -> bool:
         if getattr(leaf, "graph", None) is self._program.graph:
             return leaf in self._uniform
         return self._around is None or self._around.uniformity.holds(leaf)
@@ -120,7 +120,7 @@ def are_equal(values: Any) -> bool:
 class _Pairs:
     """Two tensors and, in pairs, the tensors they are computed from."""
 
-    def __init__(self, left: Any, right: Any) -> None:
+    def __init__(self, left: object, right: object) -> None:
         self._pending = [(left, right)]
         self._compared: set[Any] = set()
 

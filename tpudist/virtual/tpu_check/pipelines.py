@@ -46,7 +46,7 @@ _LOCAL = tuple(
 )
 
 
-def of(dataset: Any) -> list[Cause]:
+def of(dataset: object) -> list[Cause]:
     """Returns the causes in the pipeline of a ``tf.data.Dataset``, in the order of its steps."""
     found: dict[Cause, None] = {}
     reads = []
@@ -65,14 +65,14 @@ def of(dataset: Any) -> list[Cause]:
     return list(found)
 
 
-def _steps(dataset: Any) -> Iterator[Any]:
+def _steps(dataset: object) -> Iterator[Any]:
     """Yields a dataset and those that it is made of, the first one first."""
     for each in getattr(dataset, "_inputs", list)():
         yield from _steps(each)
     yield dataset
 
 
-def _ops(step: Any) -> Iterator[Operation]:
+def _ops(step: object) -> Iterator[Operation]:
     """Yields the ops of the functions of one step of a pipeline."""
     for function in getattr(step, "_functions", list)():
         graph = getattr(getattr(function, "function", None), "graph", None)
@@ -80,7 +80,7 @@ def _ops(step: Any) -> Iterator[Operation]:
             yield from (op for _, op in all_ops.ops(graph))
 
 
-def _strings(step: Any) -> list[str]:
+def _strings(step: object) -> list[str]:
     """Returns the first string of each tensor of strings that a step has."""
     tensors = list(getattr(step, "_tensors", ())) + [getattr(step, "_filenames", None)]
     strings = [each for each in tensors if getattr(each, "dtype", None) == tf.string]

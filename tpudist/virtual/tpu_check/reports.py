@@ -34,7 +34,7 @@ def tpu_refusals() -> list[causes.Cause]:
     return list(_reported)
 
 
-def check_program(program: Program, results: Any) -> list[causes.Cause]:
+def check_program(program: Program, results: object) -> list[causes.Cause]:
     """Reports what a TPU would refuse of a traced program.
 
     Args:
@@ -50,7 +50,7 @@ def check_program(program: Program, results: Any) -> list[causes.Cause]:
     return [] if _mode() == "off" else _report(lambda: _causes_of_program(program, results))
 
 
-def check_ops(ops: Sequence[Operation], results: Any) -> list[causes.Cause]:
+def check_ops(ops: Sequence[Operation], results: object) -> list[causes.Cause]:
     """Reports what a TPU would refuse of replicas that were traced one by one.
 
     Args:
@@ -68,7 +68,7 @@ def check_ops(ops: Sequence[Operation], results: Any) -> list[causes.Cause]:
     return _report(lambda: causes.of(ops, _tensors(results, ops[0].graph), {}))
 
 
-def check_pipeline(extended: Extended, dataset: Any) -> None:
+def check_pipeline(extended: Extended, dataset: object) -> None:
     """Reports what the hosts of a slice, if there are several, could not do of an input pipeline.
 
     Args:
@@ -82,7 +82,7 @@ def check_pipeline(extended: Extended, dataset: Any) -> None:
         _report(lambda: pipelines.of(dataset), "input pipeline of %d hosts" % extended.num_hosts)
 
 
-def _causes_of_program(program: Program, results: Any) -> list[causes.Cause]:
+def _causes_of_program(program: Program, results: object) -> list[causes.Cause]:
     sources = {id(placeholder): outer for placeholder, outer in program.arguments}
     needed = _needed(program, results)
     for merge in program.all_merges():
@@ -98,7 +98,7 @@ def _causes_of_program(program: Program, results: Any) -> list[causes.Cause]:
     ]
 
 
-def _needed(program: Program, results: Any) -> list[Any]:
+def _needed(program: Program, results: object) -> list[Any]:
     """Returns what leaves a trace: its results, and what is delivered."""
     return [results, [value for value, _ in program.deliveries]]
 
@@ -112,7 +112,7 @@ def _mode() -> str:
     )
 
 
-def _tensors(nest: Any, graph: Any) -> list[Any]:
+def _tensors(nest: object, graph: object) -> list[Any]:
     """Returns the tensors of a graph that are in a nest of tensors and distributed values."""
     parts = [part for leaf in nests.flatten(nest) for part in distributed.components(leaf)]
     flat = distributed.flatten(parts)

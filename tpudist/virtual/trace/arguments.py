@@ -32,13 +32,13 @@ def enter(program: Program, structure: T) -> T:
     return nests.map_structure(lambda leaf: _enter_leaf(program, leaf), structure)
 
 
-def _enter_leaf(program: Program, leaf: Any) -> Any:
+def _enter_leaf(program: Program, leaf: object) -> Any:
     if not distributed.is_distributed(leaf) or distributed.is_variable(leaf):
         return leaf
     return _stack(program, _components(leaf, program.num_replicas))
 
 
-def check_lengths(extended: Extended, structure: Any) -> None:
+def check_lengths(extended: Extended, structure: object) -> None:
     """Refuses distributed values that do not have one component per replica.
 
     Raises:
@@ -49,7 +49,7 @@ def check_lengths(extended: Extended, structure: Any) -> None:
             _components(leaf, len(extended.worker_devices))
 
 
-def _components(leaf: Any, count: int) -> Any:
+def _components(leaf: object, count: int) -> Any:
     parts = distributed.components(leaf)
     if len(parts) == count:
         return parts
@@ -77,7 +77,7 @@ def _stack(program: Program, parts: Any) -> Nest:
     return distributed.pack(parts[0], placeholders)
 
 
-def own_array(leaf: Any) -> Any:
+def own_array(leaf: object) -> Any:
     """What a replica function returned; an array, which each replica has made, as a tensor."""
     return tf.constant(leaf) if isinstance(leaf, (np.ndarray, np.generic)) else leaf
 

@@ -6,7 +6,7 @@ An IdentityN counts as none: its inputs pass through it.
 from __future__ import annotations
 
 import bisect
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from tpudist.tfcompat import distributed, nests
 
@@ -85,7 +85,7 @@ def sorted_ops(body: Sequence[Operation]) -> list[Operation] | None:
     return order
 
 
-def prune(program: Program, results: Any) -> None:
+def prune(program: Program, results: object) -> None:
     """Leaves out of a traced `Program` the ops and merges that no result needs, as a Session does.
 
     A function runs every op that has an effect. What an Estimator's specification does not name
@@ -105,14 +105,14 @@ def prune(program: Program, results: Any) -> None:
         merge.position -= bisect.bisect_left(left_out, merge.position)
 
 
-def prune_ops(graph: LocatedGraph, ops: Sequence[Operation], results: Any) -> None:
+def prune_ops(graph: LocatedGraph, ops: Sequence[Operation], results: object) -> None:
     """Leaves those of `ops` out of a trace's `graph` that `results` do not need."""
     needed, _ = _reached(graph, results, ())
     graph.leave_out([op for op in ops if op not in needed])
 
 
 def _reached(
-    graph: Graph, results: Any, merges: Sequence[Merge]
+    graph: Graph, results: object, merges: Sequence[Merge]
 ) -> tuple[set[Operation], set[Merge]]:
     """The ops of a graph, and the merges, that a nest of results needs."""
     merge_of = {op: merge for merge in merges for op in merge.result_ops()}
@@ -132,7 +132,7 @@ def _reached(
     return needed, met
 
 
-def _ops_of(graph: Graph, nest: Any) -> list[Operation]:
+def _ops_of(graph: Graph, nest: object) -> list[Operation]:
     """The ops of a graph that make what is in a nest of tensors, ops and distributed values."""
     parts = [part for leaf in nests.flatten(nest) for part in distributed.components(leaf)]
     inside = [part for part in distributed.flatten(parts) if getattr(part, "graph", None) is graph]

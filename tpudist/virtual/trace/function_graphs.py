@@ -127,7 +127,7 @@ def outside(kwargs: dict[str, Any]) -> Iterator[None]:
         _copy_collections(names, inner, outer)
 
 
-def _copy_collections(names: Any, inner: Any, outer: Graph) -> None:
+def _copy_collections(names: Any, inner: object, outer: Graph) -> None:
     """Copies graph collections that got a variable outside into the traces, where programs look."""
     for name in names:
         source = outer.get_collection_ref(name)
@@ -149,7 +149,7 @@ def current() -> Trace | None:
     return None
 
 
-def is_traced(tensor: Any) -> bool:
+def is_traced(tensor: object) -> bool:
     """Whether `tensor` is one of a `Trace`."""
     return hasattr(getattr(tensor, "graph", None), "_tpudist_trace")
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _REPEATABLE = ("assign", "load")
 
 
-def of(value: Any) -> tuple[Any, ...]:
+def of(value: object) -> tuple[Any, ...]:
     """The copies of `value` for code that may assign one; ``(value,)`` if it has none."""
     copies = distributed.components(value)
     if not stored_once.may_split(value) or distributed.is_updating():
@@ -42,7 +42,7 @@ def of_nest(structure: Any, copies: Any) -> Sequence[Any]:
     if not any(map(stored_once.may_split, nests.flatten(structure))):
         return copies
 
-    def own(leaf: Any, i: int) -> Nest:
+    def own(leaf: object, i: int) -> Nest:
         return of(leaf)[i] if distributed.is_distributed(leaf) else leaf
 
     return tuple(
@@ -86,7 +86,7 @@ class _Copy:
             stored_once.assume_equal(variable)
         return self.__dict__["_handle"]
 
-    def _lazy_read(self, op: Any) -> Nest:
+    def _lazy_read(self, op: object) -> Nest:
         inherited: Any = super()
         if stored_once.is_stored_once(self._copy[0]):
             raise _refusal(
@@ -140,7 +140,7 @@ def _split_for(copy: Any) -> tuple[str, str] | None:
     return None
 
 
-def _refusal(copy: Any, why: str, instead: str) -> ContextError:
+def _refusal(copy: object, why: str, instead: str) -> ContextError:
     return ContextError(_seen(copy), why, instead)
 
 

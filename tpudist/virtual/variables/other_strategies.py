@@ -34,7 +34,7 @@ class SharedOnSlice:
         return self._own_strategy if other is None else other
 
     @_distribute_strategy.setter
-    def _distribute_strategy(self, strategy: Any) -> None:
+    def _distribute_strategy(self, strategy: object) -> None:
         self._own_strategy = strategy
 
     def _copy_here(self) -> Nest:

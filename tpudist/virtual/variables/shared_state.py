@@ -23,7 +23,7 @@ class Shared:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, variable: Any, owner: type) -> Any:
+    def __get__(self, variable: object, owner: type) -> Any:
         if variable is None:
             return self
         state = _state(variable)
@@ -31,11 +31,11 @@ class Shared:
             state[self._name] = self._make()
         return state[self._name]
 
-    def __set__(self, variable: Any, value: Any) -> None:
+    def __set__(self, variable: object, value: object) -> None:
         _state(variable)[self._name] = value
 
 
-def _state(variable: Any) -> dict[str, Any]:
+def _state(variable: object) -> dict[str, Any]:
     """{attribute: value} of a variable, or of the variable that it wraps."""
     own = vars(variable)
     if "_variable" in own:  # of Keras' AutoCastVariable

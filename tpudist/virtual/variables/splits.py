@@ -96,7 +96,7 @@ def check(variable: Variable) -> None:
 
 
 def update_once(
-    variable: Any, update_fn: Fn, value: Any, kwargs: dict[str, Any]
+    variable: Any, update_fn: Fn, value: object, kwargs: dict[str, Any]
 ) -> tuple[bool, Any]:
     """Updates `variable` once for all replicas, if `value` is the same on every replica.
 
@@ -119,7 +119,7 @@ def update_once(
     if not all(map(trace.uniformity.holds, nests.flatten(value))):
         return False, None
 
-    def merge_fn(unused_strategy: Any, value: Any) -> None:
+    def merge_fn(unused_strategy: object, value: object) -> None:
         variable._update_cross_replica(update_fn, value, **kwargs)
 
     trace.merge(merge_fn, (value,), {})
@@ -132,7 +132,7 @@ def update_once(
     return True, variable._primary._lazy_read(op)
 
 
-def _as_tensor(leaf: Any) -> Nest:
+def _as_tensor(leaf: object) -> Nest:
     return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
 
 
@@ -151,7 +151,7 @@ def _copies_of(variable: Variable, count: int) -> list[Variable]:
     return copies
 
 
-def _eager_copies(variable: Variable, count: int, value: Any) -> list[Variable]:
+def _eager_copies(variable: Variable, count: int, value: object) -> list[Variable]:
     """Makes copies under one name: TensorFlow keeps a kernel for each name of a handle."""
     name = variable.name.split(":")[0] + "/"
     copies = [_copy(variable, value, name) for _ in range(1, count)]
@@ -160,7 +160,7 @@ def _eager_copies(variable: Variable, count: int, value: Any) -> list[Variable]:
     return copies
 
 
-def _copy(variable: Variable, value: Any, name: str) -> Variable:
+def _copy(variable: Variable, value: object, name: str) -> Variable:
     return distributed.ResourceVariable(value, trainable=variable.trainable, name=name)
 
 

@@ -134,7 +134,7 @@ else:
             values = tuple(reductions.of_tensors(value, self.dtype) for value in values)
             return super()._mirrored_update(fn, *values, **kwargs)
 
-        def _update(self, update_fn: Fn, value: Any, **kwargs: Any) -> Nest:
+        def _update(self, update_fn: Fn, value: object, **kwargs: Any) -> Nest:
             if self.aggregation != NONE:
                 other_strategies.refuse_aggregated(self)
             if self._updates_copies():
@@ -150,7 +150,7 @@ else:
             extended = self._own_strategy.extended
             return extended.updates_copies and stored_once.is_stored_once(self)
 
-        def _update_replica(self, update_fn: Fn, value: Any, **kwargs: Any) -> Nest:
+        def _update_replica(self, update_fn: Fn, value: object, **kwargs: Any) -> Nest:
             if (
                 self.aggregation == NONE
                 and stored_once.is_stored_once(self)
@@ -295,7 +295,7 @@ def _eager_place(extended: Extended) -> Iterator[Any]:
         yield
 
 
-def _starts_split(kwargs: Kwargs, colocate_with: Any, aggregation: Any) -> bool:
+def _starts_split(kwargs: Kwargs, colocate_with: object, aggregation: object) -> bool:
     """Whether a new variable gets one copy per replica from the start.
 
     The slots of a split variable do. A TF 1 graph cannot be traced again when

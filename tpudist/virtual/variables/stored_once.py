@@ -29,7 +29,7 @@ def is_stored_once(variable: Variable | Splittable) -> bool:
     return len(copies) > 1 and copies[0] is copies[1]
 
 
-def may_split(value: Any) -> bool:
+def may_split(value: object) -> bool:
     """Whether `value` is a mirrored variable that is stored once for several replicas."""
     return isinstance(value, Splittable) and is_stored_once(value)
 
@@ -100,7 +100,7 @@ class Splittable:
         return inherited.is_initialized(name) if first is None else first.is_initialized(name)
 
     def _dense_var_to_tensor(
-        self, dtype: Any = None, name: Any = None, as_ref: bool = False
+        self, dtype: object = None, name: object = None, as_ref: bool = False
     ) -> Tensor:
         """Its value; for a Saver of ``{name: variable}`` a direct read of the stored variable.
 
@@ -116,7 +116,7 @@ class Splittable:
             return inherited._dense_var_to_tensor(dtype=dtype, name=name, as_ref=as_ref)
         return first._dense_var_to_tensor(dtype=dtype, name=name)
 
-    def _require_one_value(self, first: Any) -> None:
+    def _require_one_value(self, first: object) -> None:
         if first is None:
             raise ContextError(
                 "the variable %r, of which each replica has a copy, in a dictionary of a Saver"
@@ -141,7 +141,7 @@ class Splittable:
 class _Saveable(_SaveableObject):
     """Saves and restores the one stored variable, whose value is read once."""
 
-    def __init__(self, variable: Any, name: str | None = None) -> None:
+    def __init__(self, variable: object, name: str | None = None) -> None:
         self._stored = _only_copy(variable)
         name = self._stored.name.split(":")[0] if name is None else name
         with tf.device(self._stored.device):
@@ -160,7 +160,7 @@ def _saveable_once(variable: Any, make: Any, name: str | None = None) -> object:
     """TensorFlow's saveable of `variable`; it restores each stored variable once."""
     saveable = make() if name is None else make(name=name)
 
-    def restore(restored_tensors: Any, restored_shapes: Any = None) -> Operation | None:
+    def restore(restored_tensors: Any, restored_shapes: object = None) -> Operation | None:
         stored = {id(copy): copy for copy in distributed.components(variable)}
         (value,) = restored_tensors
         return tf.group(*[copy.assign(value, read_value=False) for copy in stored.values()])
@@ -174,7 +174,7 @@ def _is_read_across() -> bool:
     return versions.TRACE_ONCE and tf.distribute.in_cross_replica_context()
 
 
-def _only_copy(variable: Any) -> Any:
+def _only_copy(variable: object) -> Any:
     """The stored variable that all copies are, or None."""
     first, *others = distributed.components(variable)
     return first if all(copy is first for copy in others) else None

@@ -45,7 +45,7 @@ class BatchedFunction:
     """
 
     def __init__(
-        self, graph: Any, function: Any, layouts: Any, sums_only: Any, more: Any = ()
+        self, graph: Any, function: Any, layouts: Any, sums_only: object, more: Any = ()
     ) -> None:
         self.graph = placed_graphs.PlacedGraph("batched", graph.place)
         functions.add_library(function.graph, self.graph)

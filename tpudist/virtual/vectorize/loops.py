@@ -41,7 +41,7 @@ _ALIKE = (
 _MAX_ITERATIONS = 12
 
 
-def loop(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Sequence[BatchedValue]:
+def loop(graph: Any, op: Operation, inputs: object, output_sums: Any) -> Sequence[BatchedValue]:
     """The batched outputs of `op`, a While op of the trace that has no effect.
 
     Args:
@@ -86,7 +86,7 @@ def _outputs(
     return outputs_of(op, call, layouts)
 
 
-def _expected_layouts(count: int, body: Function, inputs: Any, sums_only: Any) -> list[Any]:
+def _expected_layouts(count: int, body: Function, inputs: Any, sums_only: object) -> list[Any]:
     """The layouts to begin with: of what a round makes different on each replica, stacked."""
     layouts = list(inputs)
     while True:
@@ -125,7 +125,7 @@ def _expected(
 
 
 def _fixed_point(
-    graph: Any, called: Loop, layouts: Any, sums_only: Any, more: Any
+    graph: Any, called: Loop, layouts: Any, sums_only: object, more: object
 ) -> tuple[Any, ...]:
     """The `BatchedFunction` of one round, and the layouts of the loop's variables."""
     for _ in range(_MAX_ITERATIONS):

@@ -167,7 +167,7 @@ def _counts(body: Function, i: int) -> bool:
     return users == [added] and added.type in _ADDITIONS and 1 in ones
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     return value.constant() if isinstance(value, Uniform) else None
 
 
@@ -258,7 +258,7 @@ class MaskedLoop:
         self._graph.record.add(body.inner.record)
         return self._results(call, layouts, list(call.outputs)[-len(beside) :])
 
-    def _is_kept_beside(self, i: int, layout: Any) -> bool:
+    def _is_kept_beside(self, i: int, layout: object) -> bool:
         """Whether a variable is alike on the active replicas, and not on those that have left."""
         is_number = self._called.body.inputs[i].dtype not in (tf.variant, tf.resource)
         return self._changed[i] and is_number and isinstance(layout, Uniform)

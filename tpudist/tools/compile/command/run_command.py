@@ -75,7 +75,7 @@ def _recording(recorded: list[Any], slice_: slices.Slice) -> Iterator[None]:
     """Records the replica functions that the block runs, and adds them to a list at its end."""
     from tpudist.tools.compile.lowering import recording  # It imports TensorFlow.
 
-    def check(strategy: Any) -> None:
+    def check(strategy: object) -> None:
         try:
             step.check(strategy, slice_)
         except TopologyError as error:

@@ -82,7 +82,7 @@ class SymbolicExtended(VirtualExtended):
             return distributed.reduce_plain(self, reduce_op, value, destinations)
         return self._sum_or_mean(reduce_op, tf.convert_to_tensor(value))
 
-    def _sum_or_mean(self, reduce_op: Any, value: tf.Tensor) -> Tensor:
+    def _sum_or_mean(self, reduce_op: object, value: tf.Tensor) -> Tensor:
         """Reduces a value; one that is no float is divided after the sum, as it has no fraction."""
         if reduce_op != tf.distribute.ReduceOp.MEAN:
             return self._sum(value)
@@ -90,7 +90,7 @@ class SymbolicExtended(VirtualExtended):
             return distributed.divide(self._sum(value), self._num_replicas_in_sync)
         return self._sum(value * tf.cast(1.0 / self._num_replicas_in_sync, value.dtype))
 
-    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Tensor:
+    def reduce_along(self, reduce_op: object, value: object, axis: object) -> Tensor:
         """Reduces a value over replicas and along an axis, or several; see `Strategy`.
 
         MEAN divides by the number of examples.
@@ -102,11 +102,11 @@ class SymbolicExtended(VirtualExtended):
         count = tf.reduce_prod(tf.gather(tf.shape(value), tf.reshape(axis, [-1])))
         return total / tf.cast(self._sum(count), total.dtype)
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Nest:
+    def _broadcast_to(self, tensor: object, destinations: object) -> Nest:
         return tensor
 
     def _gather_to_implementation(
-        self, value: Any, destinations: Any, axis: int, *unused: Any
+        self, value: Any, destinations: object, axis: int, *unused: Any
     ) -> Tensor:
         """Concatenates the replicas' values, of known shapes: each is put at its own place."""
         value = tf.convert_to_tensor(distributed.components(value)[0])
@@ -140,7 +140,7 @@ class SymbolicExtended(VirtualExtended):
             )
 
     def _update(
-        self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
+        self, var: object, fn: Callable[..., Any], args: object, kwargs: object, group: bool
     ) -> Nest:
         component = distributed.components(var)[0]
         return self._update_once((component,), fn, args, kwargs, group)

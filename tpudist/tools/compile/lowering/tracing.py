@@ -88,7 +88,7 @@ def trace(
     )
 
 
-def _call(extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any, graph: tf.Graph) -> Any:
+def _call(extended: Any, fn: Callable[..., Any], args: Any, kwargs: object, graph: tf.Graph) -> Any:
     try:
         return extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
     except TpudistError:
@@ -102,7 +102,7 @@ def _with_placeholders(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Returns the arguments with a placeholder in place of each tensor; adds those to inputs."""
 
-    def replaced(path: str, leaf: Any) -> Nest:
+    def replaced(path: str, leaf: object) -> Nest:
         if distributed.is_distributed(leaf) and not distributed.is_variable(leaf):
             leaf = distributed.components(leaf)[0]
         if not _is_data(leaf):
@@ -111,7 +111,7 @@ def _with_placeholders(
             leaf, [_placeholder(path, part, inputs) for part in distributed.flatten(leaf)]
         )
 
-    def all_replaced(name: str, value: Any) -> Nest:
+    def all_replaced(name: str, value: object) -> Nest:
         leaves = [
             replaced(_joined(name, path), leaf) for path, leaf in nests.flatten_with_paths(value)
         ]
@@ -123,7 +123,7 @@ def _with_placeholders(
     )
 
 
-def _is_data(leaf: Any) -> bool:
+def _is_data(leaf: object) -> bool:
     if isinstance(leaf, tf.Variable) or distributed.is_variable(leaf):
         return False
     return isinstance(leaf, (np.ndarray, np.generic, functions.TensorSpec, Spec)) or (
@@ -158,7 +158,7 @@ def _outputs(results: Any, handed_out: Sequence[tuple[Any, object]], order: Any)
     ]
 
 
-def _is_result(leaf: Any) -> bool:
+def _is_result(leaf: object) -> bool:
     return (
         distributed.is_distributed(leaf)
         or isinstance(leaf, tf.Variable)
@@ -166,7 +166,7 @@ def _is_result(leaf: Any) -> bool:
     )
 
 
-def _value(leaf: Any) -> Nest:
+def _value(leaf: object) -> Nest:
     leaf = distributed.components(leaf)[0]
     return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
 

@@ -58,7 +58,7 @@ def training(world: World, run: Run) -> dict[str, Any]:
     with strategy.scope():
         net = [tf.Variable(value, aggregation=tf.VariableAggregation.MEAN) for value in weights()]
 
-    def replica(x: Any, y: Any) -> Nest:
+    def replica(x: object, y: object) -> Nest:
         with tf.GradientTape() as tape:
             prediction = tf.matmul(tf.tanh(tf.matmul(x, net[0])), net[1])
             loss = tf.reduce_sum((prediction - y) ** 2) / ROWS
@@ -69,7 +69,7 @@ def training(world: World, run: Run) -> dict[str, Any]:
         return loss
 
     @compiled
-    def step(x: Any, y: Any) -> Nest:
+    def step(x: object, y: object) -> Nest:
         return strategy.reduce(_SUM, run(replica, args=(x, y)), axis=None)
 
     data = tf.data.Dataset.from_tensor_slices(rows()).repeat().batch(ROWS, drop_remainder=True)
@@ -78,7 +78,7 @@ def training(world: World, run: Run) -> dict[str, Any]:
     return {"losses": _floats(losses), "hidden weights": net[0].numpy(), "weights": net[1].numpy()}
 
 
-def _floats(values: Any) -> Nest:
+def _floats(values: object) -> Nest:
     return tf.constant(values, tf.float32).numpy()
 
 
@@ -117,7 +117,7 @@ def reductions(world: World, run: Run) -> dict[str, Any]:
     (batch,) = list(strategy.experimental_distribute_dataset(data))
 
     @compiled
-    def step(x: Any, y: Any) -> Nest:
+    def step(x: object, y: object) -> Nest:
         squares = run(lambda x, y: x * x, args=(x, y))
         return strategy.reduce(_SUM, squares, axis=0), strategy.reduce(_MEAN, squares, axis=0)
 
@@ -159,7 +159,7 @@ def loop(world: World, run: Run) -> dict[str, Any]:
         total = tf.Variable(1.0, aggregation=tf.VariableAggregation.MEAN)
 
     @compiled
-    def steps(count: Any) -> None:
+    def steps(count: object) -> None:
         for _ in tf.range(count):
             run(lambda: total.assign(total * 1.5))
 
@@ -181,8 +181,7 @@ _ALIKE = {
 def programs(method: str) -> dict[str, Program]:
     """{name: program} of an era, in which the strategy's `run` is called `method`."""
 
-    def with_run(program: Any, world: World) -> dict[str, Any]:
-        result: dict[str, Any] = program(world, getattr(world.strategy, method))
-        return result
+    def with_run(program: Callable[..., dict[str, Any]], world: World) -> dict[str, Any]:
+        return program(world, getattr(world.strategy, method))
 
     return {name: functools.partial(with_run, program) for name, program in _ALIKE.items()}

@@ -21,7 +21,7 @@ def values(world: World) -> dict[str, Any]:
     )
 
     @compiled
-    def step(value: Any) -> Nest:
+    def step(value: object) -> Nest:
         return strategy.experimental_local_results(
             strategy.run(lambda x, scale: x * scale, args=(value,), kwargs={"scale": 2.0})
         )

@@ -35,7 +35,7 @@ def towers(world: World) -> dict[str, Any]:
     strategy = world.strategy
     with strategy.scope():
 
-        def tower(x: Any) -> Nest:
+        def tower(x: object) -> Nest:
             assert tf.contrib.distribute.get_tower_context() is not None
             return tf.contrib.tpu.cross_replica_sum(x) / strategy.num_towers
 
@@ -58,12 +58,12 @@ def steps(world: World) -> dict[str, Any]:
         v = tf.get_variable("selftest_v", initializer=out, use_resource=True)
         optimizer = tf.train.GradientDescentOptimizer(RATE)
 
-        def tower(context: Any, x: Any, y: Any) -> Nest:
+        def tower(context: Any, x: object, y: object) -> Nest:
             loss = tf.reduce_mean((tf.matmul(tf.tanh(tf.matmul(x, w)), v) - y) ** 2)
             context.set_last_step_output("loss", loss, _MEAN)
             return optimizer.minimize(loss, var_list=[w, v])
 
-        def step(context: Any, x: Any, y: Any) -> Nest:
+        def step(context: object, x: object, y: object) -> Nest:
             return strategy.group(strategy.call_for_each_tower(tower, context, x, y))
 
         done = strategy.run_steps_on_dataset(
@@ -91,7 +91,7 @@ def sums(world: World) -> dict[str, Any]:
     strategy, iterator = world.strategy, _iterator(world)
     with strategy.scope():
 
-        def tower(context: Any, x: Any, y: Any) -> Nest:
+        def tower(context: Any, x: Any, y: object) -> Nest:
             context.set_last_step_output("rows", tf.reduce_sum(tf.ones_like(y)), _SUM)
             context.set_last_step_output("features", tf.reduce_sum(x * x), _SUM)
             return tf.no_op()

@@ -99,19 +99,19 @@ def reshape(node: Node, numbers: Any, *unused: Any) -> object:
 
 
 @computed("Prod")
-def prod(node: Node, numbers: Any, axis: Any) -> object:
+def prod(node: Node, numbers: Any, axis: object) -> object:
     """Multiplies the entries of a vector."""
     return np.prod(numbers, keepdims=node.op.get_attr("keep_dims"))
 
 
 @computed("Mul")
-def multiply(node: Node, one: Any, other: Any) -> object:
+def multiply(node: Node, one: Any, other: object) -> object:
     """Multiplies numbers of rows by ints."""
     return one * other
 
 
 @computed("FloorDiv")
-def floor_div(node: Node, one: Any, other: Any) -> object:
+def floor_div(node: Node, one: Any, other: object) -> object:
     """Divides ints by ints, and numbers of rows by 1."""
     return one // other
 
@@ -147,7 +147,7 @@ def strided_slice(node: Node, numbers: Any, begin: Any, end: Any, stride: Any) -
 
 
 @computed("GatherV2")
-def gather(node: Node, numbers: Any, indices: Any, axis: Any) -> object:
+def gather(node: Node, numbers: Any, indices: Any, axis: object) -> object:
     """Gathers entries of a shape."""
     return numbers[indices.astype(int)]
 

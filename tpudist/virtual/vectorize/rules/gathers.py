@@ -63,7 +63,7 @@ def _gather_from_table(node: Node, axis: int) -> Sequence[BatchedValue] | None:
     return node.on_form(form, table.value, indices.in_form(form), *rest)
 
 
-def _gather(table: Any, indices: Any, axis: int, batch_dims: int) -> Tensor:
+def _gather(table: Any, indices: object, axis: int, batch_dims: int) -> Tensor:
     along = constants.constant(axis)
     return tf.raw_ops.GatherV2(params=table, indices=indices, axis=along, batch_dims=batch_dims)
 

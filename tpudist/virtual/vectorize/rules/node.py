@@ -93,7 +93,7 @@ class Node:
       shapes: the ``TensorShape`` of each output in one replica, as far as it is static.
     """
 
-    def __init__(self, op: Operation, inputs: Any, count: int, summed: Any) -> None:
+    def __init__(self, op: Operation, inputs: Any, count: int, summed: object) -> None:
         self.op = op
         self.inputs = inputs
         self.count = count

@@ -101,7 +101,7 @@ def _of_all_rows(value: Any, sizes: Sizes) -> Tensor | None:
     return value.value if isinstance(value, batched_values.Uniform) else None
 
 
-def full_shape(numbers: Any, dtype: Any) -> Tensor:
+def full_shape(numbers: Any, dtype: object) -> Tensor:
     """The shape of all replicas' rows; `numbers` are the entries of one replica's shape."""
     return tf.cast(tf.stack([numbers[0].total()] + numbers[1:]), dtype)
 

@@ -92,7 +92,7 @@ def _reduce_to_shape(node: Node, target: Any) -> Sequence[BatchedValue] | None:
     return [batched_values.Batch(node.count, target, stacked=stacked)]
 
 
-def _reduce_to_rows(node: Node, value: Any, target: Any, inner: Any) -> list[Any] | None:
+def _reduce_to_rows(node: Node, value: Any, target: Any, inner: object) -> list[Any] | None:
     """Sums a gradient to the rows that were broadcast, and over the axes `inner`."""
     sizes = target[0]
     if sizes.key.factor != value.sizes.key.factor or sizes.key.origins > value.sizes.key.origins:

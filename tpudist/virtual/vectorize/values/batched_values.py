@@ -143,7 +143,7 @@ class Constant(Uniform):
     #: Its layout is that of any uniform value.
     layout_class = Uniform
 
-    def __init__(self, count: int, numbers: Any, dtype: DType) -> None:
+    def __init__(self, count: int, numbers: object, dtype: DType) -> None:
         super().__init__(count)
         self._numbers = np.array(numbers, dtype.as_numpy_dtype)
         self._dtype = dtype
@@ -244,8 +244,8 @@ class Batch(BatchedValue):
         self,
         count: int,
         shape: Any,
-        rows: Any = None,
-        stacked: Any = None,
+        rows: object = None,
+        stacked: object = None,
         parts: Any = None,
         flat: Any = None,
     ) -> None:
@@ -286,7 +286,7 @@ class Batch(BatchedValue):
     def _rows_shape(self) -> Any:
         return [self.count * n for n in self.shape[:1]] + self.shape[1:]
 
-    def _computed(self, form: Any, shape: Any) -> Tensor:
+    def _computed(self, form: Any, shape: object) -> Tensor:
         """The tensor of `form`, "rows" or "stacked", which has `shape`; kept once computed."""
         existing = self.existing_tensor()
         if existing is None:
@@ -310,7 +310,7 @@ class Batch(BatchedValue):
                 return form
         return "rows" if len(self.shape) > 1 else "stacked"
 
-    def in_form(self, form: Any) -> Tensor:
+    def in_form(self, form: object) -> Tensor:
         """The tensor of `form`, "rows" or "stacked"."""
         return self.rows() if form == "rows" else self.stacked()
 

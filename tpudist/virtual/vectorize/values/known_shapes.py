@@ -33,7 +33,7 @@ class Dims(batched_values.Batch):
     """
 
     def __init__(
-        self, count: int, entries: Any, dtype: DType, scalar: bool = False, stacked: Any = None
+        self, count: int, entries: Any, dtype: DType, scalar: bool = False, stacked: object = None
     ) -> None:
         super().__init__(count, [] if scalar else [len(entries)], stacked=stacked)
         self.entries = list(entries)
@@ -53,7 +53,7 @@ class Dims(batched_values.Batch):
             self._forms["stacked"] = tf.cast(numbers, self.dtype)
         return self._forms["stacked"]
 
-    def _column(self, entry: Any) -> Tensor:
+    def _column(self, entry: object) -> Tensor:
         return entry.tensor() if isinstance(entry, Sizes) else tf.fill([self.count], entry)
 
     def rows(self) -> Tensor:
@@ -91,7 +91,7 @@ class Dims(batched_values.Batch):
         return Dims(self.count, entries, self.dtype, self.scalar, stacked)
 
 
-def _column_reader(stacked: Any, column: Any) -> Fn:
+def _column_reader(stacked: Any, column: object) -> Fn:
     """A function that returns one column of a stacked vector, or the stacked scalar."""
     return lambda: tf.cast(stacked if column is None else stacked[:, column], tf.int32)
 
@@ -105,7 +105,7 @@ class Axes(batched_values.PerReplicaTensors):
       make: returns the axes as a list of tensors, one per replica.
     """
 
-    def __init__(self, count: int, target: Any, make: Fn) -> None:
+    def __init__(self, count: int, target: object, make: Fn) -> None:
         super().__init__(count)
         self.target = target
         self._make = make
@@ -127,7 +127,7 @@ class Axes(batched_values.PerReplicaTensors):
         return batched_values.PerReplicaTensors(self.count, tensors)
 
 
-def entries(batched: Any) -> Any:
+def entries(batched: object) -> Any:
     """The ints and `Sizes` of an integer vector or scalar; None if they are not known."""
     if isinstance(batched, Dims):
         return batched.entries
@@ -138,7 +138,7 @@ def entries(batched: Any) -> Any:
     return None
 
 
-def shape_entries(batched: Any) -> Any:
+def shape_entries(batched: object) -> Any:
     """The entries of the shape of a batched value; None if they are not known."""
     if isinstance(batched, ragged_values.Ragged):
         return [batched.sizes] + batched.shape[1:]

@@ -39,7 +39,7 @@ class Optionals(BatchedValue):
         self._tensors = list(tensors)
 
     @classmethod
-    def of(cls, count: int, value: Any, dtype: DType, shape: Any) -> Any:
+    def of(cls, count: int, value: object, dtype: DType, shape: object) -> Any:
         """Packs a stacked `value`, of `shape` in one replica."""
         return cls(count, [(dtype, shape)], [_pack(value)])
 
@@ -102,7 +102,7 @@ def with_layout(batched: Any, layout: Any) -> Any:
     )
 
 
-def _pack(value: Any) -> Any:
+def _pack(value: object) -> Any:
     return tf.raw_ops.OptionalFromValue(components=[value])
 
 

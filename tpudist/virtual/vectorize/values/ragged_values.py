@@ -85,12 +85,12 @@ class Sizes:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __mul__(self, other: Any) -> Sizes:
+    def __mul__(self, other: object) -> Sizes:
         return self.times(other) if other and isinstance(other, int) else NotImplemented
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: Any) -> Sizes:
+    def __floordiv__(self, other: object) -> Sizes:
         return self if other == 1 else NotImplemented
 
 
@@ -208,7 +208,7 @@ def _broadcast_pair(one: Any, other: Any) -> Sizes | None:
     return Sizes(key, lambda: _broadcast_counts(one.tensor(), other.tensor()))
 
 
-def _broadcast_counts(one: Any, other: Any) -> Tensor:
+def _broadcast_counts(one: object, other: object) -> Tensor:
     fits = tf.equal(one, other) | tf.equal(one, 1) | tf.equal(other, 1)
     message = ["Replicas' numbers of rows cannot be broadcast:", one, other]
     with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(fits), message)]):
@@ -252,7 +252,7 @@ def sum_repeated_rows(value: Any, sizes: Sizes) -> Tensor:
     return sums
 
 
-def _repeated_from(counts: Any, new_counts: Any, owners: Any) -> Tensor:
+def _repeated_from(counts: Any, new_counts: Any, owners: object) -> Tensor:
     """For each of the repeated rows the position of the row that it is a copy of."""
     position = tf.range(tf.reduce_sum(new_counts)) - tf.gather(starts(new_counts), owners)
     position = tf.where(tf.equal(tf.gather(counts, owners), 1), tf.zeros_like(position), position)
