@@ -172,6 +172,29 @@ def successor(path: str) -> Lead | None:
     return None if is_gone or found.kind in (SURFACE, PRIVATE, NOWHERE) else found
 
 
+@functools.lru_cache(maxsize=None)
+def not_carried() -> dict[str, str]:
+    """{full name that no package has: the name of contrib that it would be}.
+
+    A module of contrib had each of these names, and what carries that module on has not: for
+    contrib.framework.nest "tf_slim.nest".
+    """
+    homes = table("CONTRIB_HOMES").values()
+    there = {"%s.%s" % (home, name) for each in homes for home in each for name in each[home]}
+    modules = table("CONTRIB_NAMES")
+    names = ["%s.%s" % (module, name) for module in modules for name in modules[module]]
+    names += [*modules, *table("MOVED"), *table("LEADS")]
+    names += [each.rpartition(".")[0] for each in names]
+    found: dict[str, str] = {}
+    for old in dict.fromkeys(names):
+        module, _, name = old.rpartition(".")
+        above = successor(module)
+        full = "%s.%s" % (above.target, name) if above is not None else ""
+        if full and full not in there and lead(old).kind != PACKAGE:
+            found.setdefault(full, old)
+    return found
+
+
 # What to type where a name leads nowhere. A name is asked for when the installed TensorFlow does
 # not have it, so that none costs anything on the releases that have it still.
 

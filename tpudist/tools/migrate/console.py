@@ -45,7 +45,7 @@ def lines(
     verb = "rewritten" if options.write else "would be rewritten"
     for result in results:
         if result.before != result.after:
-            yield "%s: %s: %s" % (result.path, verb, counts(result.rewritten))
+            yield "%s: %s: %s" % (result.path, verb, counts(result.rewritten) or "marks")
     if passed_over:
         yield "Not read, name them to have them read: " + ", ".join(passed_over)
     yield totals(results, looked)

@@ -113,6 +113,7 @@ class Engine:
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
             era = self._era(path) if steps == ("import",) else ""
             gone_imports.leave_contrib(plan, moved if has_imports else None, era)
+        plan.leave_marked(self.wanted, rules.words())
         return plan
 
     def _table(self, steps: tuple[str, ...]) -> legacy_uses.Table:
@@ -175,7 +176,8 @@ class Engine:
         era = target if target != "latest" else "v2_2"
         of_users = set(self._program.handed.get(path, ()))
         if path in self._program.later and era != "v2_0":
-            of_users |= {each for other, each in self._program.eras.items() if other != path}
+            kept = {path, *self._program.estimators}  # those stay at contrib
+            of_users |= {each for other, each in self._program.eras.items() if other not in kept}
         return not of_users.isdisjoint(surfaces.ERAS[: surfaces.ERAS.index(era)])
 
     def _has_estimator(self, path: str) -> bool:

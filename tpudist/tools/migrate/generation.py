@@ -15,7 +15,7 @@ from tpudist.surfaces.eras import evidence, local_names, walks
 from tpudist.surfaces.eras.evidence import Evidence
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 
-FIRST, SECOND = "TensorFlow 1", "TensorFlow 2"
+FIRST, SECOND, BOTH = "TensorFlow 1", "TensorFlow 2", "TensorFlow 1 and 2"
 #: Names that belong to an era, or say their generation themselves.
 _OF_OTHERS = ("distribute.", "tpu.", "compat.")
 #: What a user says of a file.
@@ -71,12 +71,12 @@ def of_program(codebase: CodeBase, path: str, known: Mapping[str, str], origin: 
       origin: ``--from``.
 
     Returns:
-      `FIRST`, `SECOND`, or "" where the nearest of these files have both or none.
+      `FIRST`, `SECOND`, `BOTH` where the nearest of these files have both, or "".
     """
     if origin != "auto":
         return FIRST if origin.startswith("1") else SECOND
     for related in (codebase.above, codebase.below, codebase.programs):
         found = {known[each] for each in related([path]) if each in known}
         if found:
-            return found.pop() if len(found) == 1 else ""
+            return found.pop() if len(found) == 1 else BOTH
     return ""

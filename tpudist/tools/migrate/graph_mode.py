@@ -36,7 +36,7 @@ def plan_call(plan: Plan, is_v1: bool, home: str) -> None:
     seen = module.code(statement).split("\n")[-1]
     if len(places) > 1:
         why = "a program of TensorFlow 1 starts here, and imports it in several functions"
-        plan.leave(statement, RULE, seen, "tf.compat.v1.%s after the first" % _CALL, why)
+        plan.leave(statement, RULE, seen, "tf.compat.v1.%s after the first" % _CALL, why, False)
         return
     is_v1 = is_v1 and not plan.ignores(statement, IMPORTS)
     call = "%s.%s%s" % (name, "" if is_v1 else "compat.v1.", _CALL)

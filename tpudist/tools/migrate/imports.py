@@ -101,7 +101,7 @@ def _leave_own_code(plan: Plan, node: Any, full: str) -> None:
         if not _is_own_code(dotted_name(use)):
             instead = "import %s as a name of its own, and import tensorflow" % full
             why = "tensorflow is used for more than that"
-            return plan.leave(node, IMPORTS, "import " + full, instead, why)
+            return plan.leave(node, IMPORTS, "import " + full, instead, why, False)
     return None
 
 

@@ -31,8 +31,8 @@ _ASKING = ("getattr", "hasattr", "setattr", "delattr", "object")  # mock.patch.o
 _IMPORTING = ("__import__", *evaluate.IMPORTING)
 _RUNNING = ("exec", "eval", "compile", "timeit", "Timer")
 #: A string that is one name of TensorFlow; a name of it in code; a module that is put together.
-_WHOLE = re.compile(r"(?:[\w.]*\.)?(?:tf|tensorflow)\.([\w.]*\w)\Z")
-_INSIDE = re.compile(r"(?<![\w.])(?:tf|tensorflow)\.([\w.]*\w)")
+_WHOLE = re.compile(r"(?:[\w.]*\.)?(tf|tensorflow)\.([\w.]*\w)\Z")
+_INSIDE = re.compile(r"(?<![\w.])(tf|tensorflow)\.([\w.]*\w)")
 _PART = re.compile(r"""tensorflow\.(?:(?:contrib|python)\b[\w.]*)?["'%{]""")
 _FIRST = frozenset(name.rpartition(".")[2] for name in surfaces.FIRST_GENERATION)
 _DTYPES = re.compile("type|float|int", re.IGNORECASE)  # tf.float32: every release has those
@@ -97,6 +97,7 @@ def _in_strings(plan: Plan, table: Table) -> Found:
     """Names in strings that are names or code."""
     module = plan.module
     types = set(module.annotations)
+    is_v1 = plan.evaluator.has_v1(module)
     for node in module.of(ast.Constant, ast.BinOp, ast.JoinedStr, ast.Call):
         text, call = evaluate.literal(node), module.parent(node)
         is_first = type(call) is ast.Call and node in call.args[:1]
@@ -109,10 +110,12 @@ def _in_strings(plan: Plan, table: Table) -> Found:
         names = []
         if whole is not None and node not in types:
             is_named = function in ("patch", *_IMPORTING, *_RUNNING) or not text.startswith("tf.")
-            names = [whole.group(1)] if is_named else []
+            names = [whole.groups()] if is_named else []
         elif node in types or function in _RUNNING or ">>> " in text or "import tensorflow" in text:
             names = _INSIDE.findall(text)
-        yield from ((node, "tf." + name) for name in names if _is_legacy(plan, table, name))
+        for first, name in names:
+            if _is_legacy(plan, table, name, first == "tf" and is_v1):
+                yield node, "tf." + name
 
 
 def _handed_on(plan: Plan, table: Table) -> Found:
@@ -142,7 +145,7 @@ def _is_imported(plan: Plan, node: Any) -> bool:
 def _is_legacy(plan: Plan, table: Table, full: str, is_v1: bool = False) -> bool:
     """Whether the rules that run ask for a dotted name below ``tf``, or its module."""
     plain = era_names.without_compat(full)
-    is_v1 = is_v1 or plain != full or plan.program.wants_v1(plan.module.path)
+    is_v1 = is_v1 or plain != full
     if plain.partition(".")[0] == "contrib":
         return CONTRIB in table
     key = ("tf", plain)

@@ -94,6 +94,7 @@ class Program:
       plain_v1: files of TensorFlow 1 that are no part of a contrib program.
       undecided: files without hints on their generation, with calls that mean something else in
         the other one.
+      disputed: those of them that files of both generations are used with.
       mixed: files that name what only TensorFlow 1 has, and what only TensorFlow 2 has.
       estimators: {file of a program with a TPUEstimator: its name of one, "" if it has none}.
       starts: the files that programs with Sessions start with, unless they choose themselves
@@ -187,13 +188,16 @@ class Program:
         known = dict.fromkeys(sorted(second), generation.SECOND)
         known.update(dict.fromkeys(sorted(self._v1 | self._contrib), generation.FIRST))
         self.undecided: set[str] = set()
+        self.disputed: set[str] = set()
         for path, each in facts.items():
             if each.hints.differs and path not in known and path not in self.mixed:
                 found = generation.of_program(codebase, path, known, origin)
                 if found == generation.FIRST:
                     self._v1.add(path)
-                elif not found:
+                elif found != generation.SECOND:
                     self.undecided.add(path)
+                if found == generation.BOTH:
+                    self.disputed.add(path)
         for path in sorted(self._v1):
             self._v1 |= facts[path].exporters - second
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
 from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.edits import Edits
@@ -71,10 +71,35 @@ class Plan:
         """Records a use as rewritten."""
         self.rewritten.append((*self.module.place(node), rule, seen, instead))
 
-    def leave(self, node: Any, rule: str, seen: str, instead: str, why: str = "") -> None:
-        """Records a use as left, unless a mark on its line says to skip the rule."""
-        if not self.ignores(node, rule):
-            self.left.append((*self.module.place(node), rule, seen, instead, why))
+    def leave(
+        self, node: Any, rule: str, seen: str, instead: str, why: str = "", lasts: bool = True
+    ) -> None:
+        """Records a use as left, unless a mark on its line says to skip the rule.
+
+        What no later run could see, for the names that show it change, does not last: it gets a
+        mark, which `leave_marked` reports.
+        """
+        if self.ignores(node, rule):
+            return
+        self.left.append((*self.module.place(node), rule, seen, instead, why))
+        if not lasts and not self.module.marks.left.get(node.lineno):
+            end = self.module.comment_place(node.lineno)
+            if end is not None:
+                self.edits.insert(end, "  # tpudist: left[%s]" % rule)
+
+    def leave_marked(self, wanted: Callable[[str], bool], words: Mapping[str, str]) -> None:
+        """Records what marks say that an earlier run left.
+
+        Args:
+          wanted: whether a rule is to run.
+          words: {rule: what to type}.
+        """
+        told = {(line, rule) for line, _, rule, *_ in self.left}
+        for line, rules in sorted(self.module.marks.left.items()):
+            for rule in sorted(rules.intersection(words)):
+                if wanted(rule) and (line, rule) not in told:
+                    seen = self.module.text.split("\n")[line - 1].partition("#")[0].strip()
+                    self.left.append((line, 1, rule, seen, words[rule], "an earlier run told it"))
 
     def ignores(self, node: Any, rule: str) -> bool:
         """Whether a mark on a node's line says to skip a rule."""
@@ -188,9 +213,9 @@ class Use:
         """Records the use as rewritten."""
         self.plan.done(self.node, self._rule, self.code(), instead)
 
-    def leave(self, why: str, instead: str) -> None:
+    def leave(self, why: str, instead: str, lasts: bool = True) -> None:
         """Leaves the use as it is, and says why it cannot be rewritten and what to do instead."""
-        self.plan.leave(self.node, self._rule, self.code(), instead, why)
+        self.plan.leave(self.node, self._rule, self.code(), instead, why, lasts)
 
     # What it is.
 

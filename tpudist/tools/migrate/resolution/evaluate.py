@@ -68,6 +68,11 @@ class Evaluator:
         """Whether an expression may be a name of ``tf.compat.v1``, by any file's import."""
         return any(value[0] == "tf" and value[2] for value in self.values(module, node))
 
+    def has_v1(self, module: Module) -> bool:
+        """Whether ``tf`` in a module is that of ``tf.compat.v1``, or becomes it."""
+        is_v1 = any(value[0] == "tf" and value[2] for value in self.global_values(module, "tf"))
+        return is_v1 or self.wants_v1(module.path)
+
     def global_values(self, module: Module, name: str) -> Values:
         """The values of a module's own name."""
         return self._named(module, module.global_scope(), name)

@@ -34,6 +34,9 @@ _NO_STRATEGIES = frozenset(
     tensorflow_probability tensorflow_text tqdm yaml""".split()
 )
 
+#: Those of them that carry modules of contrib on.
+_CARRYING = ("tf_slim", "tensorflow_probability")
+
 _NAMES = (
     *surfaces.GONE_TODAY,
     *surfaces.RENAMED_TODAY,
@@ -61,7 +64,16 @@ def of_dotted(evaluator: Evaluator, module: Module | None, full: str) -> Values:
         return frozenset([tensorflow_names.value(below, is_v1)])
     if full.split(".")[0] == "tpudist":
         return frozenset([("tpudist", full)])
-    return _module(evaluator, module, full, 0) or frozenset([("unread", full)])
+    return _module(evaluator, module, full, 0) or of_package(full)
+
+
+def of_package(full: str) -> Values:
+    """The values of a full name of a package that is not read.
+
+    A name of contrib that the package does not carry on is one of contrib still.
+    """
+    old = leads.not_carried().get(full)
+    return frozenset([("unread", full) if old is None else tensorflow_names.value(old)])
 
 
 def of_from(evaluator: Evaluator, module: Module, base: str, level: int, name: str) -> Values:
@@ -71,7 +83,7 @@ def of_from(evaluator: Evaluator, module: Module, base: str, level: int, name: s
     inner = _module(evaluator, module, (base + "." + name).strip("."), level)
     path = _find(evaluator, module, base, level)
     if path is None:
-        return inner or (UNKNOWN if level else not_read(base))
+        return inner or (UNKNOWN if level else member_of_package(base, name))
     other = evaluator.codebase.module(path)
     if other is None:
         return inner or UNKNOWN
@@ -148,8 +160,10 @@ def _pythons() -> frozenset[str]:
     return frozenset(sys.builtin_module_names).union(each.partition(".")[0] for each in files)
 
 
-def not_read(full: str) -> Values:
-    """The values of a module without a file, or with one that is not read."""
+def member_of_package(full: str, name: str) -> Values:
+    """The values of a name of a module without a file, or with one that is not read."""
+    if full.partition(".")[0] in _CARRYING:
+        return of_package("%s.%s" % (full, name))
     return OTHER if is_known(full) and full.split(".")[0] not in _HAND_ON else UNKNOWN
 
 

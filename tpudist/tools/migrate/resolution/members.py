@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import imported_values, tensorflow_names
@@ -33,6 +34,7 @@ def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values
     if kind == "tf":
         full = (value[1] + "." + name).strip(".")
         is_short = full.count(".") < _LONGEST
+        full = leads.not_carried().get("tensorflow.compat.v1." + full, full)
         return frozenset([tensorflow_names.value(full, value[2])]) if is_short else OTHER
     if kind == "tpudist":
         return imported_values.of_dotted(evaluator, None, value[1] + "." + name)
@@ -44,7 +46,7 @@ def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values
             return imported_values.of_from(evaluator, value[1], "", 1, name)
         return evaluator.global_values(value[1], name)
     if kind == "unread":
-        return imported_values.not_read(value[1])
+        return imported_values.member_of_package(value[1], name)
     if kind in ("class", "object"):
         return evaluator.once((kind, name), value[2], _of_class, evaluator, value, name)
     return UNKNOWN if kind == "unknown" or _STRATEGY.search(name) else OTHER

@@ -182,6 +182,16 @@ class Module:
         line = node.end_lineno
         return self._starts[line] if line < len(self._starts) else len(self.text)
 
+    def comment_place(self, line: int) -> int | None:
+        """The offset at which a comment may be put behind a line; None if the line goes on."""
+        start = self._starts[line - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self.text)
+        place = start + len(self.text[start:end].rstrip())
+        inside = any(
+            each.lineno <= line < each.end_lineno for each in self.of(ast.Constant, ast.JoinedStr)
+        )
+        return None if inside or self.text[start:place].endswith("\\") else place
+
     def indent(self, node: Any) -> str:
         """The indentation of a statement's line."""
         line = self.text[self.line_start(node) : self.span(node)[0]]
@@ -298,11 +308,16 @@ _OTHER = "other"
 
 
 class Marks:
-    """The marks of a file."""
+    """The marks of a file.
+
+    Attributes:
+      left: {line: the rules that an earlier run left there}, of what no later run can see.
+    """
 
     def __init__(self, text: str) -> None:
         self._kinds: dict[int, str] = {}
         self._ignored: dict[int, set[str]] = {}
+        self.left: dict[int, set[str]] = {}
         if "tpudist:" in text:
             for number, line in enumerate(text.split("\n"), 1):
                 self._take(number, _MARK.search(line))
@@ -311,9 +326,9 @@ class Marks:
         if mark is None:
             return
         word, rules = mark.groups()
-        if word == "ignore":
-            names = (rules or "*").split(",")
-            self._ignored[number] = {name.strip() for name in names}
+        if word in ("ignore", "left"):
+            names = {name.strip() for name in (rules or "*").split(",")}
+            (self._ignored if word == "ignore" else self.left)[number] = names
         elif word == _OTHER or word in surfaces.DESCRIPTIONS:
             self._kinds[number] = word
 

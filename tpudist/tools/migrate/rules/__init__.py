@@ -83,6 +83,11 @@ def _rule(name: str) -> Rule:
     return Rule(name, row["step"], row["note"], uses, apply, row["text"].replace("\n|", "\n"))
 
 
+def words() -> dict[str, str]:
+    """{key: what to type} of those whose row says it."""
+    return {name: table()[name]["type"] for name in table().sections() if "type" in table()[name]}
+
+
 def listed() -> str:
     """All keys, each with a sentence and its note."""
     return "\n".join(

@@ -41,5 +41,7 @@ def changed_names(use: Use) -> None:
         use.respell("compat.v1." + use.name)
     elif path in program.mixed or path in program.undecided:
         use.leave(
-            "TensorFlow 2 has another one", "# tpudist: tf1 or # tpudist: tf2 on a line of the file"
+            "TensorFlow 2 has another one",
+            "# tpudist: tf1 or # tpudist: tf2 on a line of the file",
+            lasts=path not in program.disputed,
         )

@@ -10,8 +10,7 @@ from tpudist.tools.migrate.resolution.module import first_name
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
-#: One of the names of the rule gone-names, by which others find it in a table.
-KEY = ("tf", "keras.backend.get_session")
+NAME, WHY = "gone-names", "not in every TensorFlow of today"
 
 
 @rule("gone-contrib", [("tf", "contrib.*")])
@@ -20,12 +19,12 @@ def gone_contrib(use: Use) -> None:
     use.leave("tf.contrib ended with TensorFlow 1.15", leads.gone_text(use.name))
 
 
-@rule("gone-names", [("tf", name) for name in leads.gone_names()])
+@rule(NAME, [("tf", name) for name in leads.gone_names()])
 def gone_names(use: Use) -> None:
     """Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
     is_kept = use.name in surfaces.KEPT_IN_V1 and is_v1(use)
     if not _is_inner(use) and not is_kept:
-        use.leave("not in every TensorFlow of today", leads.gone_names()[use.name])
+        use.leave(WHY, leads.gone_names()[use.name])
 
 
 @rule("gone-by-2-2", [("tf", name) for name in surfaces.GONE_BY_2_2])

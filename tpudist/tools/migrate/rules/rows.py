@@ -11,6 +11,7 @@ import ast
 from tpudist import surfaces
 from tpudist.surfaces import leads
 from tpudist.tools.migrate import rules
+from tpudist.tools.migrate.rules import gone_names
 from tpudist.tools.migrate.use import Use
 
 #: {rule: {(kind, name): what to type}}.
@@ -42,10 +43,10 @@ def _respell(use: Use, new: str) -> None:
         use.leave("an import of * brings it", "tf." + new)
         return
     use.respell(new)
-    gone = leads.gone_prefix(new)
-    if gone and use.plan.target == "latest":
-        why = "its successor tf.%s is not in every TensorFlow of today" % new
-        use.leave(why, surfaces.GONE[gone])
+    gone = leads.gone_today(new)
+    if gone and use.plan.target == "latest" and not (gone in surfaces.KEPT_IN_V1 and use.is_v1()):
+        instead = leads.gone_names()[gone]
+        use.plan.leave(use.node, gone_names.NAME, "tf." + gone, instead, gone_names.WHY)
 
 
 for _name in {**surfaces.RESPELLED, **surfaces.RENAMED, **_LEFT}:

@@ -28,9 +28,10 @@ def scale_losses(use: Use) -> None:
             "up to 1.13 the optimizer divided a mean loss by the number of towers; here the loss "
             "cannot be read, or the program has sums, or experimental_run_v2, as well",
             "if the loss is a mean, " + _DIVIDE % "it",
+            lasts=False,
         )
     elif type(loss.value) is ast.Lambda:
-        use.leave("its loss is a function", _DIVIDE % "what it returns")
+        use.leave("its loss is a function", _DIVIDE % "what it returns", lasts=False)
     else:
         start, end = use.module.outer_span(loss.value)
         is_grouped = isinstance(loss.value, _SIMPLE) or use.module.text[start] == "("
