@@ -3,6 +3,7 @@
 import ast
 import io
 import itertools
+import re
 import tempfile
 import tokenize
 
@@ -147,4 +148,4 @@ def test_comments_within_calls_stay_and_change_nothing(parts, eager, target):
     assert "# c1\n" in text and ast.dump(ast.parse(text)) == ast.dump(ast.parse(plain))
     new = migrated(text, target)
     assert ast.dump(ast.parse(new)) == ast.dump(ast.parse(migrated(plain, target)))
-    assert comments(new) == comments(text)
+    assert comments(re.sub(r"  # tpudist: left\[.*\]", "", new)) == comments(text)
