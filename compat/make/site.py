@@ -38,7 +38,15 @@ PAGES = {
 }
 GUIDES = (
     *("run", "tensorflow_1", "tensorflow_2", "migrate", "public_program", "pins"),
-    *("virtual_tpu", "how_it_works", "many_machines", "compiler", "real_tpu", "troubleshooting"),
+    *(
+        "virtual_tpu",
+        "how_it_works",
+        "many_machines",
+        "cluster_jobs",
+        "compiler",
+        "real_tpu",
+        "troubleshooting",
+    ),
 )
 
 #: {page of the reference: (title, what it documents)}.

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from tpudist.tools import launch
+from tpudist.tools.launch import commands
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -125,7 +125,7 @@ class Cluster:
     """
 
     def __init__(self, engine, workers, **options):
-        tasks = launch.configurations(["localhost"] * workers, None)
+        tasks = commands.configurations(["localhost"] * workers, None)
         self._engines = [Engine(engine, task=task, **options) for task in tasks]
 
     def __enter__(self):

@@ -1,9 +1,13 @@
 """Programs give the same numbers on workers of a cluster as on one machine."""
 
 import os
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 
+from tests import ROOT
 from tests.cluster import programs, returned
 from tpudist.tfcompat import versions
 
@@ -219,6 +223,74 @@ def test_the_chief_alone_writes_files_of_keras(run, tmp_path):
     numbers(run(programs.KERAS_FILES, workers=2, cores=2))
     files = sorted(path.name for path in tmp_path.iterdir() if path.name != "train.py")
     assert files == ["best-0.h5", "kernel-0.weights.h5", "model-0.h5", "model-0.keras"]
+
+
+OPENING = (
+    programs.START
+    + """
+import pathlib
+np.save("rows.npy", xs)
+with open("log", "a") as log:
+    log.write("x")
+pathlib.Path("again").write_text("x")
+open("log").close()
+print("replicas", strategy.num_replicas_in_sync)
+"""
+)
+
+
+def test_a_file_that_python_writes_is_reported_once_with_its_line(run, tmp_path):
+    done = run(OPENING, workers=2, cores="virtual:2")
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if "every worker writes" in line]
+    written = OPENING.splitlines().index('np.save("rows.npy", xs)') + 1
+    assert lines == [
+        "tpudist run: train.py:%d: every worker writes rows.npy. Instead: "
+        "if strategy.extended.should_checkpoint: before it" % written
+    ]
+    assert tmp_path.joinpath("log").read_text() == "xx"  # it is written as without the line
+
+
+LISTENING = """
+import json, os
+address = json.loads(os.environ["TF_CONFIG"])["cluster"]["worker"][0]
+port = "%04X" % int(address.split(":")[1])
+for name in ("/proc/net/tcp", "/proc/net/tcp6"):
+    for fields in map(str.split, open(name)):
+        if fields[1].split(":")[-1] == port and fields[3] == "0A":
+            print("listens", int(fields[1].split(":")[0], 16))
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/net/tcp6"), reason="it asks Linux who listens")
+def test_a_worker_listens_on_every_interface_as_the_guide_says(run):
+    done = run(LISTENING, workers=2, cores="virtual:2", options=("--era", "2.2"))
+    assert "listens 0" in done.stdout.splitlines(), done.stdout + done.stderr
+
+
+def test_tasks_of_slurm_are_the_workers(tmp_path):
+    """``srun -n 2 tpudist run --tpu cluster:virtual:4 train.py`` on one node."""
+    tmp_path.joinpath("train.py").write_text(programs.STEPS, "utf-8")
+    environ = {name: value for name, value in os.environ.items() if name[:3] != "TPU"}
+    environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
+    environ.update(SLURM_STEP_NODELIST="localhost", SLURM_STEP_TASKS_PER_NODE="2")
+
+    def start(rank, *how):
+        command = [sys.executable, "-W", "ignore", "-m", "tpudist", "run", "--tpu", *how]
+        return subprocess.Popen(
+            [*command, "train.py"], cwd=str(tmp_path), env=dict(environ, **rank),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def losses(process):
+        out, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err[-3000:]
+        return [float(line.split()[1]) for line in out.splitlines() if "loss" in line]
+
+    workers = [start({"SLURM_PROCID": str(i)}, "cluster:virtual:4") for i in range(2)]
+    found = [losses(worker) for worker in workers]
+    assert len(found[0]) >= 20 and found[0] == found[1]
+    np.testing.assert_allclose(found[0], losses(start({}, "virtual:8")), rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
 """TF_CONFIG: the workers of a cluster, and which of them a process is."""
 
 import json
+import re
 
 import pytest
 
 from tpudist import cli
 from tpudist.errors import TPUNameError
 from tpudist.system import tasks
+
+SLURM = ("SLURM_PROCID", "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE")
 
 
 @pytest.mark.parametrize(
@@ -21,6 +24,50 @@ def test_a_worker_knows_its_number(monkeypatch, cluster, task, number, workers):
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
     own = tasks.own()
     assert own[:2] == (number, workers) and own.is_chief == (number == 0)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "counts", "rank", "addresses"),
+    [
+        ("a", "2", "1", ["a:2222", "a:2223"]),
+        ("node[8-10],big", "1(x3),2", "4", ["node8:2222", "node9:2222", "node10:2222",
+                                            "big:2222", "big:2223"]),
+        ("n[01,03-04].x", "1(x3)", "2", ["n01.x:2222", "n03.x:2222", "n04.x:2222"]),
+    ],
+)  # fmt: skip
+def test_a_task_of_slurm_knows_its_cluster(monkeypatch, nodes, counts, rank, addresses):
+    for name, value in zip(SLURM, (rank, nodes, counts)):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("TF_CONFIG", "")
+    tasks.prepare()
+    assert tasks.addresses() == addresses
+    assert tasks.own()[:2] == (int(rank), len(addresses))
+
+
+@pytest.mark.parametrize(("nodes", "counts"), [("a", "1"), ("", ""), ("a[1-x]", "2")])
+def test_a_step_of_slurm_that_cannot_be_read_is_refused(monkeypatch, nodes, counts):
+    monkeypatch.setenv("TF_CONFIG", "")
+    for name, value in zip(SLURM, ("1", nodes, counts)):
+        monkeypatch.setenv(name, value)
+    with pytest.raises(TPUNameError, match="SLURM_STEP_NODELIST=%s" % re.escape(nodes)):
+        tasks.prepare()
+
+
+def test_a_master_is_the_chief(monkeypatch):
+    cluster = {"master": ["a:1"], "worker": ["b:1"]}
+    for task, number in [("master", 0), ("worker", 1)]:
+        config = {"cluster": cluster, "task": {"type": task, "index": 0}}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+        tasks.prepare()
+        assert tasks.own()[:2] == (number, 2)
+        assert tasks.addresses() == ["a:1", "b:1"]
+
+
+def test_an_evaluator_is_told_that_the_workers_evaluate(monkeypatch):
+    config = {"cluster": {"worker": ["a:1"]}, "task": {"type": "evaluator", "index": 0}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    with pytest.raises(TPUNameError, match="the workers evaluate"):
+        tasks.own()
 
 
 @pytest.mark.parametrize(

@@ -88,11 +88,12 @@ def test_other_hosts_are_reached_by_ssh(launch, tmp_path, monkeypatch):
     ssh = tmp_path / "bin" / "ssh"
     ssh.parent.mkdir()
     ssh.write_text(
-        '#!/bin/sh\nfor last; do :; done\necho "by ssh: $2 $3"\n'
+        '#!/bin/sh\nfor last; do :; done\necho "by ssh: $1 $2 $4 $5"\n'
         'echo "its line: $last"\nexec env -u TF_VAR_password -u NCCL_DEBUG sh -c "$last"\n'
     )
     ssh.chmod(ssh.stat().st_mode | stat.S_IEXEC)
-    options = ("--hosts", "localhost,me@far", "--cores", "2", "--port", "4567")
+    tmp_path.joinpath("hosts").write_text("# two of them\n\nlocalhost\nme@far slots=1  # far\n")
+    options = ("--hostfile", "hosts", "--cores", "2", "--port", "4567", "--ssh", "ssh -p 2222")
     options += ("--env", "OWN_SECRET=hidden", "--env", "NCCL_DEBUG")
     monkeypatch.setenv("TF_VAR_password", "never sent")
     monkeypatch.setenv("NCCL_DEBUG", "INFO")
@@ -104,10 +105,48 @@ def test_other_hosts_are_reached_by_ssh(launch, tmp_path, monkeypatch):
     )
     assert done.returncode == 0, done.stderr
     there = [line for line in done.stdout.splitlines() if line.startswith("[worker 1] ")]
-    assert there[0].endswith("by ssh: BatchMode=yes me@far")
+    assert there[0].endswith("by ssh: -p 2222 BatchMode=yes me@far")
     assert "hidden" not in there[1] and "password" not in there[1] and "INFO" not in there[1]
     assert '["localhost:4567", "far:4568"]' in there[2]
     assert there[2].endswith("True None hidden INFO")
+
+
+@pytest.mark.slow
+def test_all_workers_start_again_after_a_failure(launch, tmp_path):
+    script = (
+        "path = 'tries-%d' % index\n"
+        "tries = os.path.exists(path) and int(open(path).read()) or 0\n"
+        "open(path, 'w').write(str(tries + 1))\n"
+        "print('try', tries)\n"
+        "if tries < 2: sys.exit(5) if index else time.sleep(300)\n"
+    )
+    done = launch(script, *TWO, "--max-restarts", "1", "--log-dir", "logs")
+    assert done.returncode == 5
+    assert "tpudist launch: restart 1 of 1" in done.stderr
+    again = launch(script, *TWO, "--max-restarts", "1", "--log-dir", "logs")
+    assert again.returncode == 0, again.stderr
+    for index in range(2):
+        log = tmp_path.joinpath("logs", "worker-%d.log" % index).read_text()
+        assert [line for line in log.splitlines() if "try" in line] == ["try 0", "try 1", "try 2"]
+
+
+@pytest.mark.slow
+def test_notes_are_told_by_the_chief_alone(launch, tmp_path):
+    script = "import tensorflow as tf\ntf.contrib"
+    tmp_path.joinpath("train.py").write_text(script)
+    command = [sys.executable, "-m", "tpudist", "launch", *TWO]
+    environ = dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
+
+    def notes(*options):
+        done = subprocess.run(
+            [*command, *options, "--", "train.py"], cwd=str(tmp_path), env=environ,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stderr.splitlines() if "era" in line]
+
+    assert len(notes()) == 1
+    assert not notes("-q")
 
 
 @pytest.mark.slow
@@ -223,6 +262,8 @@ def test_no_worker_outlives_a_launcher_that_is_killed(launcher):
     ("options", "message"),
     [
         ((), "no host"),
+        (("--hostfile", "absent"), "--hostfile absent"),
+        (("--hostfile", "train.py"), "train.py:2: import json"),
         (("--hosts", "localhost", "--cores", "0"), "cluster:cpus:0"),
         (("--hosts", "localhost", "--seed", "-1"), "--seed -1"),
         (("--hosts", "localhost", "--cores", "v3-8"), "cluster:v3-8"),

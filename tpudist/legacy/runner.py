@@ -27,6 +27,7 @@ from tpudist.legacy import (
     workers,
 )
 from tpudist.surfaces.eras import packages, program
+from tpudist.system import tasks
 from tpudist.virtual import system
 
 #: What to say of an error that ends a script, a list of lines.
@@ -182,6 +183,7 @@ def patched(of: Program, tpu: str | None) -> Iterator[hook.Hook]:
         undo.enter_context(_environment(tpu))
         name = os.environ.get(machine.TPU, "")
         if system.is_cluster(name):
+            tasks.prepare()
             _join_cluster(name)
             undo.enter_context(workers.as_this_worker())
         undo.enter_context(behaviour.of_era(of.era, of.in_graph))

@@ -20,7 +20,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 from tpudist import machine
-from tpudist.legacy import late_workers, quirks
+from tpudist.legacy import late_workers, own_files, quirks
 from tpudist.system import tasks
 
 if TYPE_CHECKING:
@@ -40,11 +40,12 @@ def as_this_worker() -> Iterator[None]:
 
     On other workers TensorFlow writes into a folder that is deleted after: checkpoints, summaries,
     SavedModels, and the HDF5 and ``.keras`` files of Keras; what Python or another package writes
-    is kept. They go on when the chief has written its own, so that what is read is what was saved.
+    is kept, which one line says. They go on when the chief has written its own, so that what is
+    read is what was saved.
     """
     with contextlib.ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="tpudist-worker-"))
-        undo.enter_context(quirks.patched([*_writers(folder), *_sessions()]))
+        undo.enter_context(quirks.patched([*_writers(folder), *_sessions(), *own_files.reported()]))
         yield
 
 

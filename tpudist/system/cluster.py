@@ -228,7 +228,10 @@ def described(name: Any) -> virtual_system.VirtualSystem:
             "'%scpus:8', logical CPUs, or 'virtual:8'"
             % ("cluster:" if virtual_system.is_cluster(name) else ""),
         )
-    workers = tasks.own().workers if virtual_system.is_cluster(name) else None
+    workers = None
+    if virtual_system.is_cluster(name):
+        tasks.prepare()
+        workers = tasks.own().workers
     return virtual_system.parse(name, gpus, workers)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from typing import Iterator, NamedTuple
 
 from tpudist.errors import TPUNameError
@@ -17,6 +18,12 @@ VARIABLE = "TF_CONFIG"
 
 #: The jobs whose tasks are workers; that of the chief comes first.
 _JOBS = ("chief", "worker")
+
+#: Slurm's variables: the number of a task, the nodes of its step, and the tasks of each node.
+_SLURM = ("SLURM_PROCID", "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE")
+
+#: The port of the first task of a node of Slurm.
+_PORT = 2222
 
 _EXAMPLE = (
     'tpudist launch, or %s=\'{"cluster": {"worker": ["a:2222", "b:2222"]}, '
@@ -66,6 +73,12 @@ def own() -> Task:
             "%s=%s" % (VARIABLE, text) if text else "no " + VARIABLE,
             "it has the addresses of a cluster's workers and the task of this one: %r" % error,
         ) from error
+    if job == "evaluator":
+        raise TPUNameError(
+            "a task of 'evaluator' in %s" % VARIABLE,
+            "the workers evaluate what they train, as on a TPU",
+            "a cluster without it",
+        )
     others = sorted(set(counts) - set(_JOBS))
     if others or index not in range(counts.get(job, 0)):
         raise _refused(
@@ -76,6 +89,71 @@ def own() -> Task:
         )
     before = counts.get("chief", 0) if job == "worker" else 0
     return Task(before + index, sum(counts.values()), job, index)
+
+
+def prepare() -> None:
+    """Sets TF_CONFIG as TensorFlow's strategies take it.
+
+    A "master", as TensorFlow 1 has it, becomes the "chief". In a step of Slurm (``srun``) the
+    cluster is that of its tasks, if there is no TF_CONFIG.
+
+    Raises:
+      TPUNameError: (a ValueError) Slurm's variables cannot be read.
+    """
+    text = os.environ.get(VARIABLE) or _of_slurm()
+    with contextlib.suppress(ValueError, KeyError, TypeError):  # then `own` says what is wrong
+        config = json.loads(text)
+        if "chief" not in config["cluster"] and "master" in config["cluster"]:
+            config["cluster"]["chief"] = config["cluster"].pop("master")
+            if config["task"]["type"] == "master":
+                config["task"]["type"] = "chief"
+            text = json.dumps(config)
+    if text:
+        os.environ[VARIABLE] = text
+
+
+def _of_slurm() -> str:
+    """TF_CONFIG of a task of Slurm; the tasks of a node have the ports from 2222 on.
+
+    TensorFlow's ``SlurmClusterResolver`` sorts the nodes by name, so that of ten nodes without
+    leading zeros a task has the address of another one.
+    """
+    rank, nodes, counts = (os.environ.get(name, "") for name in _SLURM)
+    if not rank:
+        return ""
+    try:
+        hosts = [
+            "%s:%d" % (node, _PORT + i)
+            for node, count in zip(_expanded(nodes), _tasks(counts))
+            for i in range(count)
+        ]
+        hosts[int(rank)]
+    except (ValueError, IndexError) as error:
+        raise _refused(
+            ", ".join("%s=%s" % (name, os.environ.get(name)) for name in _SLURM),
+            "they are the number of a task, and the nodes and tasks of its step: %s" % error,
+        ) from error
+    task = {"type": "worker", "index": int(rank)}
+    return json.dumps({"cluster": {"worker": hosts}, "task": task})
+
+
+def _expanded(nodes: str) -> list[str]:
+    """``"a[08-10,12],b"``: its five names, in order."""
+    names = []
+    for start, ranges, end in re.findall(r"([^,\[]+)(?:\[([^\]]+)\]([^,]*))?", nodes):
+        if not ranges:
+            names.append(start)
+        for each in ranges.split(",") if ranges else ():
+            first, _, last = each.partition("-")
+            numbers = range(int(first), int(last or first) + 1)
+            names += ["%s%0*d%s" % (start, len(first), number, end) for number in numbers]
+    return names
+
+
+def _tasks(counts: str) -> list[int]:
+    """``"2(x3),1"``: three times two, and one."""
+    found = re.findall(r"(\d+)(?:\(x(\d+)\))?", counts)
+    return [int(count) for count, times in found for _ in range(int(times or 1))]
 
 
 def addresses() -> list[str]:

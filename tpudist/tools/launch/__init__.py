@@ -3,65 +3,25 @@
 A worker is ``tpudist run --tpu cluster:...``, with the variable TF_CONFIG that TensorFlow's
 cluster resolver reads. No TensorFlow here.
 
-To change: the options and the commands are here, the processes in :mod:`processes`, and what each
-of them does first in :mod:`worker`.
+To change: the options are here, the commands in :mod:`commands`, the processes in
+:mod:`processes`, and what each of them does first in :mod:`worker`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
-import shlex
-import socket
 import sys
 from typing import TYPE_CHECKING, Sequence
 
-from tpudist import console, machine
+from tpudist import console
 from tpudist.errors import ArgumentError
-from tpudist.system import tasks
-from tpudist.tools.launch import processes
-from tpudist.tools.launch.processes import Command
+from tpudist.tools.launch import commands, processes
 from tpudist.virtual import system
 
 if TYPE_CHECKING:
     _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
-
-#: The port of each worker on a host of its own.
-_PORT = 2222
-
-#: The environment variables that workers on other hosts get too, and how others of them begin.
-_CARRIED = (
-    "CUDA_VISIBLE_DEVICES",
-    "LD_LIBRARY_PATH",
-    "PYTHONHASHSEED",
-    "PYTHONPATH",
-    "TF_CPP_MIN_LOG_LEVEL",
-    "TF_CPP_MIN_VLOG_LEVEL",
-    "TF_CPP_VMODULE",
-    "TF_CUDNN_DETERMINISTIC",
-    "TF_DETERMINISTIC_OPS",
-    "TF_ENABLE_ONEDNN_OPTS",
-    "TF_FORCE_GPU_ALLOW_GROWTH",
-    "TF_GPU_ALLOCATOR",
-    "TF_GPU_THREAD_COUNT",
-    "TF_GPU_THREAD_MODE",
-    "TF_NUM_INTEROP_THREADS",
-    "TF_NUM_INTRAOP_THREADS",
-    "TF_USE_LEGACY_KERAS",
-    "TF_XLA_FLAGS",
-    "XLA_FLAGS",
-)
-_CARRIED_GROUPS = ("NCCL_", "OMP_", "TPUDIST_")
-
-#: Those that Python, or the loader of its libraries, reads when it starts.
-_READ_BY_PYTHON = ("LD_LIBRARY_PATH", "PYTHONHASHSEED", "PYTHONPATH")
-
-#: The module that a worker runs first.
-_WORKER = "tpudist.tools.launch.worker"
-
-_LOCAL = ("localhost", "127.0.0.1")
 
 
 def add(verbs: _Verbs) -> argparse.ArgumentParser:
@@ -70,9 +30,9 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "launch",
         help="run a legacy script on several hosts at once",
         allow_abbrev=False,
-        usage="tpudist launch --hosts a,b [--cores virtual:N|N|gpus|gpus:N] [--port N] "
-        "[--quiet-workers] [--env NAME[=VALUE]] [--seed N] [--start-timeout SECONDS] "
-        "[--grace SECONDS] "
+        usage="tpudist launch --hosts a,b|--hostfile FILE [--cores virtual:N|N|gpus|gpus:N] "
+        "[--port N] [--ssh COMMAND] [--quiet-workers] [--log-dir FOLDER] [--env NAME[=VALUE]] "
+        "[--seed N] [--start-timeout SECONDS] [--grace SECONDS] [--max-restarts N] "
         "-- [options of tpudist run] script.py [args...]",
         description="Starts the script on each host, as tpudist run --tpu cluster does: by ssh, "
         "in this folder and with this Python, which has to be there too; a process here for each "
@@ -80,6 +40,17 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     )
     verb.add_argument(
         "--hosts", metavar="LIST", help="names with commas between; the first is chief"
+    )
+    verb.add_argument(
+        "--hostfile",
+        metavar="FILE",
+        help="a file with a host on each line, and slots=N where N workers start there",
+    )
+    verb.add_argument(
+        "--ssh",
+        metavar="COMMAND",
+        default="ssh",
+        help="what reaches other hosts, such as 'ssh -p 2222 -i key'",
     )
     verb.add_argument(
         "--cores",
@@ -98,6 +69,9 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "--quiet-workers",
         action="store_true",
         help="show the output of the chief alone, and the last lines of a worker that fails",
+    )
+    verb.add_argument(
+        "--log-dir", metavar="FOLDER", help="write the output of each worker to a file there too"
     )
     _add_of_workers(verb)
     return verb
@@ -133,6 +107,14 @@ def _add_of_workers(verb: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="that workers have to end by themselves, once they are asked to; 10 by default",
     )
+    verb.add_argument(
+        "--max-restarts",
+        type=int,
+        default=0,
+        metavar="N",
+        help="how often all workers start again once one has failed; 0 by default. The program "
+        "goes on from its checkpoint if it restores one",
+    )
 
 
 def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
@@ -157,15 +139,14 @@ def run(options: argparse.Namespace) -> int:
       ArgumentError: there is no host or no script, a variable without a value, or another TPU.
       TPUNameError: the cores are none.
     """
-    hosts = [host for host in (options.hosts or "").split(",") if host]
+    hosts = commands.hosts_of(options)
     if not hosts or not options.arguments:
         raise ArgumentError(
             "no host" if not hosts else "no script",
-            "each host of --hosts runs the script that stands behind --",
+            "each host of --hosts or --hostfile runs the script that stands behind --",
             "tpudist launch --hosts localhost,localhost --cores 4 -- train.py",
         )
     _refuse_another_tpu(options.arguments)
-    command = ["run", "--tpu", _tpu(options.cores), *options.arguments]
     if options.seed is not None and options.seed not in range(2**31):
         raise ArgumentError(
             "--seed %d" % options.seed,
@@ -173,9 +154,32 @@ def run(options: argparse.Namespace) -> int:
             "--seed 7, say",
         )
     seed = random.SystemRandom().randrange(2**31) if options.seed is None else options.seed
-    commands = _commands(hosts, command, options, seed)
+    lines = [_line(options, is_chief=not index) for index in range(len(hosts))]
     console.note("tpudist launch: --seed %d draws these numbers again" % seed)
-    return processes.run(hosts, commands, options.quiet_workers, options.grace)
+    for restart in range(options.max_restarts + 1):
+        if restart:
+            print(
+                "tpudist launch: restart %d of %d" % (restart, options.max_restarts),
+                file=sys.stderr,
+            )
+        workers = commands.of_workers(hosts, lines, options, seed)
+        ended = processes.run(hosts, workers, _output(options), options.grace)
+        if not ended.has_failed:
+            break
+    return ended.code
+
+
+def _line(options: argparse.Namespace, is_chief: bool) -> list[str]:
+    """What ``tpudist`` gets on a worker: notes, which are the same for all, are the chief's."""
+    loudness = ["--verbose"] * options.verbose or ["--quiet"] * (options.quiet or not is_chief)
+    return ["run", *loudness, "--tpu", _tpu(options.cores), *options.arguments]
+
+
+def _output(options: argparse.Namespace) -> processes.Output:
+    """Where the output of the workers goes."""
+    if options.log_dir:
+        os.makedirs(options.log_dir, exist_ok=True)
+    return processes.Output(options.quiet_workers, options.log_dir)
 
 
 def _refuse_another_tpu(arguments: Sequence[str]) -> None:
@@ -198,75 +202,3 @@ def _tpu(cores: str | None) -> str:
         name += ":cpus:" + cores if cores.isdigit() else ":" + cores
     system.parse(name)
     return name
-
-
-def configurations(hosts: Sequence[str], port: int | None) -> list[str]:
-    """Returns what TF_CONFIG is on each worker, in the order of the hosts.
-
-    `port` is that of the first; None for any that is free on localhost.
-    """
-    addresses = []
-    sockets = []
-    for index, host in enumerate(hosts):
-        own = (port or _PORT) + index
-        if port is None and host in _LOCAL:
-            free = socket.socket()
-            free.bind(("localhost", 0))
-            own = free.getsockname()[1]
-            sockets.append(free)  # open until all have been chosen, so that they differ
-        addresses.append("%s:%d" % (host.split("@")[-1], own))
-    for each in sockets:
-        each.close()
-    return [
-        json.dumps({"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}})
-        for index in range(len(hosts))
-    ]
-
-
-def _commands(
-    hosts: Sequence[str], command: list[str], options: argparse.Namespace, seed: int
-) -> list[Command]:
-    """The `Command` of each worker."""
-    named = dict(map(_variable, options.env or ()))
-    alike = {
-        machine.SEED: str(seed),
-        machine.START_TIMEOUT: str(options.start_timeout),
-        "PYTHONHASHSEED": str(seed),
-        **named,
-    }
-    made = []
-    for host, config in zip(hosts, configurations(hosts, options.port)):
-        variables = {**alike, tasks.VARIABLE: config}
-        made.append((_here if host in _LOCAL else _there)(host, command, variables))
-    return made
-
-
-def _variable(text: str) -> tuple[str, str]:
-    """The pair of ``--env NAME=VALUE``; the value of ``--env NAME`` is the one here."""
-    name, has_value, value = text.partition("=")
-    if not has_value and name not in os.environ:
-        raise ArgumentError(
-            "--env %s" % text, "there is no such variable here", "--env %s=VALUE" % name
-        )
-    return name, value if has_value else os.environ[name]
-
-
-def _here(unused_host: str, command: list[str], variables: dict[str, str]) -> Command:
-    environment = {**os.environ, **variables}
-    environment.pop(machine.TPU, None)
-    return Command([sys.executable, "-m", _WORKER, *command], environment, {})
-
-
-def _there(host: str, command: list[str], variables: dict[str, str]) -> Command:
-    """A command by ssh; only what Python reads when it starts stands on its command line."""
-    carried = {
-        name: value
-        for name, value in os.environ.items()
-        if name in _CARRIED or name.startswith(_CARRIED_GROUPS)
-    }
-    sent = {**carried, **variables}
-    sent.pop(machine.TPU, None)
-    first = ["%s=%s" % (name, sent[name]) for name in _READ_BY_PYTHON if name in sent]
-    line = ["env", *first, sys.executable, "-m", _WORKER, *command]
-    there = "cd %s && exec %s" % (shlex.quote(os.getcwd()), " ".join(map(shlex.quote, line)))
-    return Command(["ssh", "-o", "BatchMode=yes", host, there], dict(os.environ), sent)

@@ -37,7 +37,32 @@ class Command(NamedTuple):
     sent: dict[str, str]
 
 
-class _Ended(BaseException):
+class Output(NamedTuple):
+    """Where the output of the workers goes.
+
+    Attributes:
+      quiet: whether only the chief's is shown.
+      folder: that of the files to which it is written too, ``worker-0.log`` and so on, or None.
+    """
+
+    quiet: bool
+    folder: str | None = None
+
+
+class Ended(NamedTuple):
+    """How a program ended.
+
+    Attributes:
+      code: 0, or the exit code of the worker that failed first; 128 and the signal's number if a
+        signal ended it, or this process.
+      has_failed: whether a worker failed, and not this process was asked to end.
+    """
+
+    code: int
+    has_failed: bool = False
+
+
+class _Signalled(BaseException):
     """The launcher got a signal that ends it."""
 
     def __init__(self, number: int) -> None:
@@ -52,14 +77,18 @@ class Worker:
       index: 0, the chief, whose output is passed on as it is; or more: each line gets a prefix.
         A terminal is the chief's own, for its bars.
       command: the `Command`.
-      quiet: whether only the chief's output is shown.
+      output: the `Output`.
     """
 
-    def __init__(self, index: int, command: Command, quiet: bool) -> None:
-        own_terminal = not index and sys.stdout.isatty()  # else lines of several workers could mix
+    def __init__(self, index: int, command: Command, output: Output) -> None:
+        # Elsewhere lines of several workers could mix.
+        own_terminal = not index and sys.stdout.isatty() and output.folder is None
         how = None if own_terminal else subprocess.PIPE
         self._prefix = "[worker %d] " % index if index else ""
-        self._is_quiet = quiet and bool(index)
+        self._is_quiet = output.quiet and bool(index)
+        self._log = os.devnull
+        if output.folder is not None:
+            self._log = os.path.join(output.folder, "worker-%d.log" % index)
         self._last: collections.deque[str] = collections.deque(maxlen=_KEPT)
         self.process = subprocess.Popen(
             command.line,
@@ -86,13 +115,15 @@ class Worker:
         return self.process.stdin
 
     def _pass_on(self, lines: IO[bytes], to: IO[str]) -> None:
-        for line in lines:
-            text = self._prefix + line.decode("utf-8", "replace").rstrip("\r\n") + "\n"
-            if self._is_quiet:
-                self._last.append(text)
-            else:
-                to.write(text)
-                to.flush()
+        with open(self._log, "ab", buffering=0) as log:
+            for line in lines:
+                log.write(line)
+                text = self._prefix + line.decode("utf-8", "replace").rstrip("\r\n") + "\n"
+                if self._is_quiet:
+                    self._last.append(text)
+                else:
+                    to.write(text)
+                    to.flush()
 
     def signal(self, number: int) -> None:
         """Sends a signal to the process, and to those that it has started."""
@@ -110,33 +141,29 @@ class Worker:
         return "".join(self._last)
 
 
-def run(names: Sequence[str], commands: Sequence[Command], quiet: bool, grace: float) -> int:
+def run(names: Sequence[str], commands: Sequence[Command], output: Output, grace: float) -> Ended:
     """Starts the workers, and waits until all have ended or one has failed.
 
     Args:
       names: of their hosts.
       commands: how each is started.
-      quiet: whether only the chief's output is shown.
+      output: where their output goes.
       grace: seconds that the others have to end by themselves, once one has failed.
-
-    Returns:
-      0, or the exit code of the worker that failed first; 128 and the signal's number if a
-      signal ended it, or this process.
     """
     workers: list[Worker] = []
     with _ending_by_signals():
         try:
             for index, command in enumerate(commands):
-                workers.append(Worker(index, command, quiet))
+                workers.append(Worker(index, command, output))
             failed = _first_failure(workers)
         except KeyboardInterrupt:
             _end(workers, signal.SIGINT, grace)
-            return 130
-        except _Ended as ended:
+            return Ended(130)
+        except _Signalled as signalled:
             _end(workers, signal.SIGTERM, grace)
-            return 128 + ended.number
+            return Ended(128 + signalled.number)
         _end(workers, signal.SIGTERM, grace)
-    return 0 if failed is None else _report(names, workers, failed)
+    return Ended(0) if failed is None else Ended(_report(names, workers, failed), has_failed=True)
 
 
 def _first_failure(workers: Sequence[Worker]) -> int | None:
@@ -174,7 +201,7 @@ def _end(workers: Sequence[Worker], number: int, grace: float) -> None:
     try:
         while any(each.process.poll() is None for each in workers) and time.monotonic() < until:
             time.sleep(_PAUSE)
-    except (KeyboardInterrupt, _Ended):
+    except (KeyboardInterrupt, _Signalled):
         print("tpudist launch: the workers are killed", file=sys.stderr)
     for worker in workers:
         worker.signal(getattr(signal, "SIGKILL", signal.SIGTERM))
@@ -184,10 +211,10 @@ def _end(workers: Sequence[Worker], number: int, grace: float) -> None:
 
 @contextlib.contextmanager
 def _ending_by_signals() -> Iterator[None]:
-    """A context in which a signal that would end this process raises `_Ended`."""
+    """A context in which a signal that would end this process raises `_Signalled`."""
 
     def end(number: int, unused_frame: object) -> None:
-        raise _Ended(number)
+        raise _Signalled(number)
 
     before = {number: signal.signal(number, end) for number in _ENDING}
     try:
