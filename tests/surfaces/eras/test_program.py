@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tpudist.errors import ScriptError
-from tpudist.surfaces.eras import program
+from tpudist.surfaces.eras import packages, program
 
 
 @pytest.mark.parametrize(
@@ -118,3 +118,18 @@ def test_nothing_is_run(write, tmp_path):
     path = write(script="open(%r, 'w')\nstrategy.run(f)" % str(tmp_path / "written"))
     program.read(path)
     assert not (tmp_path / "written").exists()
+
+
+def test_a_file_of_a_package_that_cannot_be_parsed_is_passed_over_and_no_fault_of_ours(
+    tmp_path, monkeypatch
+):
+    first = "import tensorflow as tf\ntf.contrib.tpu.rewrite\n"
+    (tmp_path / "of_python_2.py").write_text(first + "print 'tensorflow'\n", "utf-8")
+    (tmp_path / "null.py").write_bytes(first.encode() + b"\0")
+    (tmp_path / "whole.py").write_text(first, "utf-8")
+    assert {os.path.basename(each.path) for each in packages.names_of(str(tmp_path))} == {
+        "whole.py"
+    }
+    monkeypatch.setattr(packages.evidence, "collect", lambda tree, path: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        packages.names_of(str(tmp_path))

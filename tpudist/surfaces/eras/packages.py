@@ -125,9 +125,10 @@ def names_of(place_: str) -> list[Evidence]:
                 raw = file.read()
             if b"tensorflow" not in raw or not _WORDS.search(raw):
                 continue
-            collected += evidence.collect(walks.parse(raw), path)
-        except Exception:  # it may be of another Python, and never imported  # noqa: BLE001
-            continue
+            tree = walks.parse(raw)
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            continue  # it may be of another Python, and never imported
+        collected += evidence.collect(tree, path)
     return collected
 
 
