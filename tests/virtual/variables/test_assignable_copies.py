@@ -298,3 +298,12 @@ def test_saving_makes_no_copies(strategy):
     for found, weight in zip(dense.get_weights(), weights):
         np.testing.assert_array_equal(found, weight)
     assert [stored(each) for each in dense.weights] == [1, 1]
+
+
+def test_a_warning_that_a_test_does_not_expect_fails_it():
+    def program(strategy, variable, session):
+        tf1.global_variables_initializer()
+        with pytest.raises(UserWarning, match="copy 1 of variable 'v:0'"):
+            strategy.experimental_local_results(variable)[1].assign(5.0)
+
+    in_a_graph(program)
