@@ -142,3 +142,15 @@ def test_every_file_of_differences_is_of_a_release_of_the_table_or_of_cores():
         of_cores = ["cpus"] + ["cpus-" + release for release in TABLE.sections()]
         assert file.name in TABLE.sections() + of_cores
         assert differences.read(file.name), "%s lists nothing" % file
+
+
+@pytest.mark.parametrize("name", [name for name in TABLE.sections() if name != "2.22"])
+def test_packages_of_the_extra_legacy_are_pinned_to_those_of_the_release(name):
+    minor_ = releases.parse(minor(name))
+    pins = [pin for pin in table.lines(TABLE[name]["constraints"]) if pin.startswith("tens")]
+    # From 2.18 on the newest goes with any.
+    assert len(pins) == (minor_ < releases.parse("2.18"))
+    keras = [pin for pin in table.lines(TABLE[name]["constraints"]) if pin.startswith("tf-keras")]
+    assert [pin.startswith("tf-keras==%s." % minor(name)) for pin in keras] == [True] * (
+        minor_ >= releases.parse("2.16")
+    )
