@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from tpudist.surfaces.tables import table
 
+#: Modules of ``tf`` that Keras implements.
+_OF_KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")
 _PORTS, _V1 = "tpudist.legacy.contrib_ports.", "tensorflow.compat.v1."
 
 #: The kinds of leads: a name of an era's surface, TensorFlow's own, one below its private
@@ -264,6 +266,18 @@ def gone_today(name: str) -> str | None:
         if each in gone_names():
             return each
     return None
+
+
+def keras_2_has(name: str, is_v1: bool) -> bool:
+    """Whether a name that the newest TensorFlow has not is there with TF_USE_LEGACY_KERAS=1.
+
+    Args:
+      name: dotted name below ``tf``, itself a key of `gone_names`, of RENAMED_TODAY, ...
+      is_v1: whether it is one of ``tf.compat.v1``.
+    """
+    if name in table("KERAS_2_OF_V1"):
+        return is_v1
+    return name.partition(".")[0] in _OF_KERAS and name not in table("KERAS_2_LACKS")
 
 
 @functools.lru_cache(maxsize=None)

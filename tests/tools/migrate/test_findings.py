@@ -22,7 +22,7 @@ def printed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
-        assert migrate(".", "--to", "latest", *arguments) == 1
+        assert migrate(".", "--to", "latest", "--keras", "3", *arguments) == 1
         return capsys.readouterr().out
 
     return run
@@ -51,7 +51,7 @@ def test_json_has_all_places(printed):
 #: {step: the corpus of lines with a head for it}.
 HEADS = {"2.0": "lines_2_0", "2.2": "lines_2_2", "latest": "lines_latest"}
 #: Rules whose example is right in a file of its own only, or told by another step as well.
-OF_THEIR_OWN = ("first-generation", "sessions", "changed-names", "dataset-iterators")
+OF_THEIR_OWN = ("first-generation", "sessions", "changed-names", "dataset-iterators", "keras-2")
 EVERY = rules.load()
 
 

@@ -15,6 +15,7 @@ from tpudist.tools.migrate import (
     graph_mode,
     imports,
     indirect_names,
+    keras_2,
     legacy_uses,
     outcomes,
     relocation,
@@ -41,13 +42,15 @@ class Engine:
 
     def __init__(self, codebase: CodeBase, program: Program, options: Any) -> None:
         self._codebase, self._program, self._options = codebase, program, options
+        self._keras = options.keras if options.to == "latest" else ""
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
         self._tables: dict[tuple[str, ...], legacy_uses.Table] = {}
 
     def wanted(self, name: str) -> bool:
         """Whether ``--only`` and ``--skip`` let a rule run."""
         only, skip = self._options.only, self._options.skip
-        return (not only or name in only) and name not in skip
+        is_other = self._keras == "2" and name in keras_2.OF_KERAS_3
+        return (not only or name in only) and name not in skip and not is_other
 
     def steps(self, path: str) -> tuple[str, ...]:
         """The steps that a file takes, in order; ("import",) to swap imports only."""
@@ -91,7 +94,7 @@ class Engine:
         evaluator = Evaluator(self._codebase, self._program.wants_v1)
         target = self._options.to
         table = self._table(steps)
-        plan = Plan(module, evaluator, self._program, steps, target, table.renames)
+        plan = Plan(module, evaluator, self._program, steps, target, table.renames, self._keras)
         if self.wanted("gone-names") and steps[-1] == "latest":
             gone_imports.leave_names(plan, "gone-names")
         if self.wanted("gone-by-2-2") and target == steps[-1] == "2.2":
@@ -101,6 +104,9 @@ class Engine:
         else:
             self._apply_rules(plan, table)
             moved = self._relocation(plan, path)
+        is_first = self._keras == "2" and steps[-1] == "latest" and self.wanted(keras_2.RULE)
+        if is_first and path in self._program.keras_starts:
+            keras_2.plan_line(plan)
         has_imports = self.wanted(rules.IMPORTS)
         if moved is not None and has_imports:
             imports.plan_imports(plan, moved)

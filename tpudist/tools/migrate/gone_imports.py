@@ -74,7 +74,7 @@ def _gone_today(plan: Plan, full: str) -> tuple[str, str]:
     below = tensorflow_names.below_tensorflow(full) or ""
     below = surfaces.MOVED.get(leads.public_name(below), below)
     name = leads.gone_today(below)
-    if below.partition(".")[0] == "contrib" or name in surfaces.KEPT_IN_V1 and is_v1(plan, full):
+    if below.partition(".")[0] == "contrib" or name and plan.has(name, is_v1(plan, full)):
         return "", ""
     if name is not None:
         return "not in every TensorFlow of today", leads.gone_names()[name]

@@ -151,7 +151,7 @@ def _is_legacy(plan: Plan, table: Table, full: str, is_v1: bool = False) -> bool
     key = ("tf", plain)
     gone, rule = leads.gone_today(plain), table.later.get(key) or table.get(key)
     if gone is not None and ("tf", gone) in table:
-        return not (is_v1 and gone in surfaces.KEPT_IN_V1)
+        return not plan.has(gone, is_v1)
     if rule is not None and plain in {**surfaces.NAMES[STEPS[rule.step]], **surfaces.RENAMED_TODAY}:
         return True
     return era_names.is_first_generation(full) and "2.0" in plan.steps and not is_v1

@@ -11,7 +11,9 @@ import os
 import re
 from typing import Callable, Dict, Iterable, Mapping, NamedTuple, Tuple
 
+from tpudist import surfaces
 from tpudist.surfaces.eras import decisions, evidence, local_names, walks
+from tpudist.surfaces.eras import names as names_lib
 from tpudist.surfaces.eras.evidence import Evidence
 from tpudist.surfaces.eras.local_names import joined
 from tpudist.tools.migrate import estimators, generation, outcomes, rules
@@ -55,7 +57,9 @@ _SAYS = {
     ),
     "main": re.compile(r"^if __name__ == ", re.M),
     "disabled": re.compile(r"disable_v2_behavior\("),
+    "keras 2": re.compile("TF_USE_LEGACY_KERAS"),
 }
+_OF_KERAS = re.compile(r"(keras|layers|nn\.rnn_cell|contrib\.(keras|layers|slim))\b")
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
 _TENSORFLOW = ("", "compat.v1", "compat.v2")  # names of TensorFlow itself, below ``tf``
 
@@ -73,6 +77,7 @@ class Facts(NamedTuple):
     exporters: frozenset[str] = frozenset()  # the files whose import of TensorFlow itself it uses
     estimator: str = ""  # a name of a TPUEstimator that it has, "" if none
     later: bool = False  # whether it has a name of strategies that the contrib era has not
+    keras: bool = False  # whether it has a name that Keras implements
 
 
 class Program:
@@ -99,6 +104,8 @@ class Program:
       estimators: {file of a program with a TPUEstimator: its name of one, "" if it has none}.
       starts: the files that programs with Sessions start with, unless they choose themselves
         between graphs and eager execution, and those with a TPUEstimator.
+      keras_starts: the files that programs with names of Keras start with, unless they say
+        themselves which Keras it is.
       graphs: the files of programs that use a Session or make a Graph.
       v2_graphs: those of them that have TensorFlow 2's behavior.
       summing: the files of programs that ask for losses that are no means.
@@ -136,6 +143,9 @@ class Program:
         self.later = {path for path, each in facts.items() if each.later}
         self.estimators = estimators.files(codebase, naming_one, (second | self.later) - self._v1)
         self.starts = self._starts(codebase)
+        naming_keras = {path for path, each in facts.items() if each.keras}
+        keras_starts = self._entries(codebase, naming_keras, self._saying("keras 2"))
+        self.keras_starts = keras_starts.difference(self.estimators)
         disabled = self._saying("disabled")
         self.v2_graphs = self.graphs - codebase.programs(self.starts | disabled)
         making = self._saying("strategies") | self._saying("distribute")
@@ -273,9 +283,16 @@ def _read(codebase: CodeBase, module: Module, exports: Mapping[str, Names]) -> t
             exporters=exporters - {path},
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
+            keras=_names_keras([*bindings.dotted_names.values(), *bindings.tensorflow.values()]),
         ),
         _exported(path, nodes, bindings, names),
     )
+
+
+def _names_keras(names: Iterable[str]) -> bool:
+    """Whether some dotted names below ``tf`` have one that Keras implements."""
+    plain = map(names_lib.without_compat, names)
+    return any(_OF_KERAS.match(surfaces.MOVED.get(each, each)) for each in plain)
 
 
 def _is_setup(path: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
+from tpudist import surfaces
+from tpudist.surfaces import leads
 from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.edits import Edits
 from tpudist.tools.migrate.resolution import tensorflow_names
@@ -32,6 +34,7 @@ class Plan:
     Args:
       steps: keys of `STEPS`, taken together.
       target: the last step of the run.
+      keras: "2" or "3", which Keras is to run the program; "" if that of its TensorFlow does.
       renames: {a strategy's member: its name after the last of the steps}, of
         the rules that are wanted.
 
@@ -52,9 +55,10 @@ class Plan:
         steps: tuple[str, ...],
         target: str,
         renames: Mapping[str, str],
+        keras: str = "",
     ) -> None:
         self.module, self.evaluator, self.program = module, evaluator, program
-        self.steps, self.target, self._renames = steps, target, renames
+        self.steps, self.target, self._renames, self.keras = steps, target, renames, keras
         self.edits = Edits(module.text)
         self.rewritten: list[tuple[int, int, str, str, str]] = []
         self.left: list[tuple[int, int, str, str, str, str]] = []
@@ -62,6 +66,11 @@ class Plan:
         self.has_moved = False
         self.asked: dict[Any, list[str]] = {}
         self.home = ""
+
+    def has(self, name: str, is_v1: bool) -> bool:
+        """Whether a name that today's TensorFlow lost is there: in tf.compat.v1, or by Keras 2."""
+        is_kept = is_v1 and name in surfaces.KEPT_IN_V1
+        return is_kept or self.keras == "2" and leads.keras_2_has(name, is_v1)
 
     def final(self, member: str) -> str:
         """The name of a strategy's member after the last step."""

@@ -41,6 +41,13 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         help="whose names to write: an era of tpudist, or latest: plain TensorFlow",
     )
     verb.add_argument(
+        "--keras",
+        choices=("2", "3"),
+        default="2",
+        help="with --to latest, which Keras runs the program: 2, by the package tf_keras, with the "
+        "same numbers (default), or 3, which today's tf.keras is",
+    )
+    verb.add_argument(
         "--from",
         dest="origin",
         choices=_ORIGINS,

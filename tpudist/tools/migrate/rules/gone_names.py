@@ -22,8 +22,7 @@ def gone_contrib(use: Use) -> None:
 @rule(NAME, [("tf", name) for name in leads.gone_names()])
 def gone_names(use: Use) -> None:
     """Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
-    is_kept = use.name in surfaces.KEPT_IN_V1 and is_v1(use)
-    if not _is_inner(use) and not is_kept:
+    if not _is_inner(use) and not use.plan.has(use.name, is_v1(use)):
         use.leave(WHY, leads.gone_names()[use.name])
 
 

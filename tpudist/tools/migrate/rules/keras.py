@@ -63,6 +63,7 @@ def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any
         yield "any", name, node, rule
 
 
+_OPTIMIZER_CLASS = "keras.optimizers.Optimizer"
 #: What the owner is called of members that other objects have too; recurrent layers have
 #: ``reset_states`` still.
 _OWNERS = {
@@ -78,6 +79,8 @@ _OTHERS = re.compile(r"^\s*(?:from|import)\s+(?:sklearn|xgboost|lightgbm|catboos
 @rule("keras-members", [("any", name) for name in surfaces.KERAS_MEMBERS])
 def keras_members(use: Use) -> None:
     """Methods that Keras 3 has not: ``fit_generator``, ``predict_classes``, ``to_yaml``, ..."""
+    if use.plan.keras == "2" and use.name not in surfaces.KERAS_2_MEMBERS:
+        return
     text, owner = use.module.text, last_word(use.node.value).lower()
     if use.name in _OF_OTHERS and ("keras" not in text or _OTHERS.search(text)):
         return
@@ -85,29 +88,54 @@ def keras_members(use: Use) -> None:
         is_keras = "keras" in text or "tensorflow" in text
         if not is_keras or not _OWNERS[use.name].search(owner):
             return
-    use.leave("Keras 3 has it no longer", surfaces.KERAS_MEMBERS[use.name])
+    why = "Keras %s has it no longer" % use.plan.keras
+    use.leave(why, surfaces.KERAS_MEMBERS[use.name])
 
 
 @rule(
     "keras-optimizers",
-    [("tf", name) for name in (*surfaces.KERAS_OPTIMIZERS, *surfaces.KERAS_REFUSES)],
+    [
+        ("tf", name)
+        for name in (*surfaces.KERAS_OPTIMIZERS, *surfaces.KERAS_REFUSES, _OPTIMIZER_CLASS)
+    ],
 )
 def keras_optimizers(use: Use) -> None:
     """Optimizers, and arguments of them, that Keras 3 does not take: ``legacy.Adam``, ``decay``."""
     if use.name in surfaces.KERAS_REFUSES:
-        use.leave("Keras 3 refuses to make one", surfaces.KERAS_REFUSES[use.name])
+        if use.plan.keras == "3":
+            use.leave("Keras 3 refuses to make one", surfaces.KERAS_REFUSES[use.name])
+        return
+    if use.plan.keras == "2":
+        if _is_legacy(use):
+            use.respell(use.name.replace("optimizers.", "optimizers.legacy."))
         return
     if use.call is None:
         return
+    decay = use.argument(-1, "decay")
     rate = use.argument(-1, "lr")
     if rate is not None:
         use.rename_keyword(rate, "learning_rate")
         use.note("learning_rate=")
-    if use.argument(-1, "decay") is not None:
+    if decay is not None:
         use.leave(
             "no optimizer of Keras 3 takes decay",
             "learning_rate=tf.keras.optimizers.schedules.InverseTimeDecay(learning_rate, 1, decay)",
         )
+
+
+def _is_legacy(use: Use) -> bool:
+    """Whether a program needs an optimizer of before TensorFlow 2.11, which Keras 2 has as well."""
+    parent, module = use.module.parent(use.node), use.module
+    if type(parent) is ast.ClassDef:
+        return any(getattr(each, "name", "") in surfaces.KERAS_2_OPTIMIZER for each in parent.body)
+    if use.call is None:
+        return False
+    made = module.parent(use.call)
+    names = {last_word(each) for each in made.targets} if type(made) is ast.Assign else set()
+    return use.argument(-1, "decay") is not None or any(
+        each.attr in surfaces.KERAS_2_OPTIMIZER and last_word(each.value) in names
+        for each in module.of(ast.Attribute)
+    )
 
 
 _LAYERS, _OPTIMIZERS = "keras.layers.", "keras.optimizers."

@@ -31,7 +31,8 @@ def _add(name: str) -> None:
         if key in left:
             use.leave(rules.table()[name]["why"], left[key])
         elif use.kind == "tf":
-            _respell(use, names[use.name])
+            if not use.plan.has(use.name, use.is_v1()):
+                _respell(use, names[use.name])
         else:
             use.rename(members[key])
 
@@ -44,7 +45,7 @@ def _respell(use: Use, new: str) -> None:
         return
     use.respell(new)
     gone = leads.gone_today(new)
-    if gone and use.plan.target == "latest" and not (gone in surfaces.KEPT_IN_V1 and use.is_v1()):
+    if gone and use.plan.target == "latest" and not use.plan.has(gone, use.is_v1()):
         instead = leads.gone_names()[gone]
         use.plan.leave(use.node, gone_names.NAME, "tf." + gone, instead, gone_names.WHY)
 
