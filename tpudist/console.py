@@ -1,4 +1,4 @@
-"""What commands say beside their result: notes, progress and colours. No TensorFlow.
+"""Messages of commands beside their results: notes, progress and colours. No TensorFlow.
 
 The command line says how loud a command is (``-q``, ``-v``), once; whoever has something to say
 asks here. Progress is one line of a terminal that is drawn again and removed at the end.

@@ -95,7 +95,7 @@ class ContextError(TpudistError, RuntimeError):
 
 
 class EagerRunError(TpudistError, NotImplementedError):
-    """A plain Python function was given to ``run`` in pure eager mode."""
+    """``run`` was called with a plain Python function in pure eager mode."""
 
 
 class CollectiveError(TpudistError, ValueError):

@@ -110,7 +110,7 @@ def legacy_keras_fits() -> bool:
 
 
 def legacy_keras_line(minor: str) -> str:
-    """What to type for ``tf_keras`` beside TensorFlow of a minor release.
+    """The command that installs ``tf_keras`` beside TensorFlow of a minor release.
 
     The package asks for the wheel ``tensorflow``, which would overwrite another one's files.
     """

@@ -29,9 +29,9 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     )
     _add_program(verb)
     _add_steps(verb)
-    told = "write the explanation as %s"
+    text = "write the explanation as %s"
     for kind in ("json", "html"):
-        verb.add_argument("--" + kind, metavar="FILE", help=told % kind.upper())
+        verb.add_argument("--" + kind, metavar="FILE", help=text % kind.upper())
     verb.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module by its name, as python -m does"
     )
@@ -40,7 +40,7 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
 
 
 def _add_program(verb: argparse.ArgumentParser) -> None:
-    """What is run, and as what."""
+    """Adds the program to run and the options of its era and TPU."""
     verb.add_argument(
         "--era",
         choices=ERAS,
@@ -78,14 +78,14 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_steps(verb: argparse.ArgumentParser) -> None:
-    """What is done with the steps that it runs."""
-    told = (
-        "after the script, tell what the virtual cores of each step do together, and why not, what "
-        "a TPU would refuse, and what to type next; --json and --html write it too"
+    """Adds options that report and check the steps of the program."""
+    text = (
+        "after the script, report what the virtual cores of each step do together, and why not, "
+        "what a TPU would refuse, and what to type next; --json and --html write it too"
     )
-    verb.add_argument("--explain", action="store_true", help=told)
-    told = "on a cluster, compare the workers' variables after the first step and every N-th"
-    verb.add_argument("--check-replicas", type=int, metavar="N", help=told)
+    verb.add_argument("--explain", action="store_true", help=text)
+    text = "on a cluster, compare the workers' variables after the first step and every N-th"
+    verb.add_argument("--check-replicas", type=int, metavar="N", help=text)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The operations of a strategy on devices, each of which stands for a TPU core.
+"""Runs a strategy's operations on devices, one for each TPU core.
 
 TensorFlow's own mirrored strategies do the work: a replica computes on a GPU, or on a logical
 CPU, a variable has a copy on each, and TensorFlow's collectives (NCCL between GPUs) add them.
@@ -33,7 +33,7 @@ _TASK = re.compile(r"/task:([0-9]+)")
 
 
 class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
-    """What code of the TPU eras does, and TensorFlow's mirrored strategies refuse or do otherwise.
+    """Extends TensorFlow's mirrored strategies by what code of the TPU eras does.
 
     Attributes:
       cores: the devices of this process that stand for cores.

@@ -280,7 +280,7 @@ def _converted(name: str, value: Any, leaf: Any) -> Tensor | None:
 
 
 class StepOutputs:
-    """What the function of a step sets, and the loop's results afterwards.
+    """The outputs that a step's function sets, and the loop's results afterwards.
 
     Args:
       first: {name: value} of tensors before the first step, for TensorFlow's own loop on a

@@ -183,7 +183,7 @@ _UNKNOWN = Trouble(True, "tpudist knows no such state, only that it is not READY
 
 
 def trouble(node: Node) -> Trouble | None:
-    """What keeps a TPU from being used, or None.
+    """The `Trouble` that keeps a TPU from being used, or None.
 
     Args:
       node: as the TPU API describes it.

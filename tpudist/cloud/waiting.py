@@ -84,7 +84,7 @@ def healthy(fetch: Fetch, asked: failures.Asked, waits: bool = True) -> nodes.No
         except TPUAccessError:
             if before is None or time.monotonic() - start < allowed:
                 raise
-            node = before  # the time ended in a question: what was seen before it is told
+            node = before  # the time ended in a question: what was seen before it is reported
         before = node
         trouble, spent = nodes.trouble(node), time.monotonic() - start
         if trouble is None:
@@ -173,7 +173,7 @@ def _host(address: str) -> str:
 
 
 def _silent(hosts: Sequence[str], limit: float) -> dict[str, str]:
-    """The hosts of which no gRPC server answers within `limit` seconds, and what gRPC says of it.
+    """{host: gRPC's error} of the hosts whose gRPC server does not answer within `limit` seconds.
 
     gRPC goes through the proxies of the environment, as TensorFlow does with it. Without its
     package, which TensorFlow asks for, nobody is asked.

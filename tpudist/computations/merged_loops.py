@@ -71,7 +71,7 @@ def while_loop(condition: Fn, body: Fn, inputs: Any, infeed_queue: Any, name: st
 def _merged(
     context: Any, loop: Fn, body: Fn, inputs: object, infeed_queue: Any, condition: Fn | None = None
 ) -> list[Any]:
-    """What ``loop(_Replicas)`` returns, as the current replica sees it."""
+    """The result of ``loop(_Replicas)`` for the current replica."""
     scope = tf.compat.v1.get_variable_scope()
     if infeed_queue is not None:
         infeed_queue.set_number_of_shards(context.num_replicas_in_sync)

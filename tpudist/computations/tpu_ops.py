@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _last_system = None
 
-#: What a virtual TPU tells a computation of itself.
+#: What a virtual TPU reports of itself to a computation.
 TpuContext = collections.namedtuple("TpuContext", ["number_of_shards"])
 
 
@@ -106,7 +106,7 @@ class InfeedQueue(tpu.InfeedQueue):
 
 
 def get_tpu_context() -> object:
-    """What programs ask for the number of cores that share a batch.
+    """The context whose ``number_of_shards`` is the number of cores that share a batch.
 
     Optimizers and batch normalization of their own scale by it; where it is None they
     take what one core has for all.
@@ -115,7 +115,7 @@ def get_tpu_context() -> object:
 
     Returns:
       An object with ``number_of_shards``: the number of replicas in a replica function, or in
-      the computation given to :func:`replicate`; None outside.
+      the computation of :func:`replicate`; None outside.
 
     Reference: tensorflow/python/tpu/tpu_function.py, r1.15.
     """

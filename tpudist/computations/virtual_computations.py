@@ -227,7 +227,7 @@ def _run(strategy: Strategy, computation: Fn, inputs: Any, infeed_queue: Any) ->
 
 
 def _tensors(result: object) -> Nest:
-    """What a computation returned, as a list of tensors or as its nest of tensors."""
+    """The results of a computation, as a list or as its nest of tensors."""
     if result is None or isinstance(result, tf.Operation):
         return []
     if not nests.is_nested(result):

@@ -24,7 +24,7 @@ VariableAggregation: Any = tf.compat.v1.VariableAggregation
 
 
 class TowerContext:
-    """What a tower function knows of its tower (r1.11).
+    """The context of a tower function: its tower's number, and merges (r1.11).
 
     Args:
       replica_context: the `tf.distribute.ReplicaContext` of the tower.
@@ -93,7 +93,7 @@ class TowerContext:
 
 
 class MultiStepContext(step_loops.StepOutputs):
-    """What the function of `run_steps_on_dataset` sets, and its results.
+    """The outputs that the function of `run_steps_on_dataset` sets, and its results.
 
     Reference: https://github.com/tensorflow/tensorflow/blob/r1.12/tensorflow/contrib/distribute/python/values.py
     """

@@ -7,7 +7,7 @@ from tpudist.input import per_replica_datasets
 
 
 class PerDeviceDataset(per_replica_datasets.PerReplicaDataset):
-    """A dataset of which every tower takes its own element per step (r1.11).
+    """A dataset from which every tower takes an element of its own per step (r1.11).
 
     `make_one_shot_iterator()` and `make_initializable_iterator()` (r1.11)
     return iterators whose `get_next()` is one per-device value per component,

@@ -177,7 +177,7 @@ class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrate
 
     @adapter.library
     def distribute_dataset(self, dataset_fn: DatasetFn) -> PerDeviceDataset:
-        """A dataset of which each tower takes its own element (r1.11).
+        """A dataset from which each tower takes an element of its own (r1.11).
 
         A step of 8 towers takes 8 elements; with several hosts each host
         reads a dataset of its own.

@@ -1,4 +1,4 @@
-"""What a program sets or deletes in a drop-in namespace reaches TensorFlow's own modules.
+"""Passes what a program sets or deletes in a drop-in namespace on to TensorFlow's modules.
 
 A library reads a name in TensorFlow's module, so that is where a program means it that sets
 ``tf.train.get_global_step``, or tests with ``mock.patch.object(tf.train, ...)``. The name is
@@ -16,7 +16,7 @@ _ABSENT = object()
 
 
 class Replaced(NamedTuple):
-    """What a name was before the program set or deleted it, and which modules had it."""
+    """The original value of a name that a program replaced, and the modules that had it."""
 
     original: Any
     modules: list[types.ModuleType]

@@ -1,4 +1,4 @@
-"""What stands for a name of ``tf.contrib`` that nobody has any more.
+"""Placeholders for names of ``tf.contrib`` that no package has any more.
 
 Most scripts import far more than they run, so it can be imported, read and used as a
 default argument; it raises when it is called or subclassed. A program that asks whether

@@ -129,7 +129,7 @@ def check_host_call(on_real_tpu: bool) -> None:
 
 
 def check_spec(spec: Any, mode: str) -> None:
-    """Refuses a specification of which a TPUEstimator could run only a part.
+    """Refuses a specification that a TPUEstimator could run only in part.
 
     Args:
       spec: what the model function returned.

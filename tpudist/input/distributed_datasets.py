@@ -142,7 +142,7 @@ class FunctionDataset(per_replica_datasets.PerReplicaDataset):
         super().__init__(strategy, lambda: dataset_fn(next(contexts)), hosts)
 
     def iterator(self) -> Any:
-        """What ``make_input_fn_iterator`` returns."""
+        """The iterator of ``make_input_fn_iterator``."""
         return iter(self) if tf.executing_eagerly() else self.make_initializable_iterator()
 
     def _make_initializable_iterator(self, shared_name: str | None = None) -> DataIterator:
@@ -274,7 +274,7 @@ class SplitDataset:
         self._hosts = hosts
 
     def iterator(self) -> Any:
-        """What ``make_dataset_iterator`` returns."""
+        """The iterator of ``make_dataset_iterator``."""
         return iter(self) if tf.executing_eagerly() else self.make_initializable_iterator()
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> DataIterator:

@@ -274,7 +274,7 @@ def _fit_generator(self: Any, *args: Any, **kwargs: Any) -> object:
 
 
 def _objects(args: Args, kwargs: Mapping[str, Any]) -> Iterator[Any]:
-    """Yields the callbacks that a training was given, among its other positional arguments."""
+    """Yields the objects among a training's positional arguments and callbacks."""
     for given in list(args) + [kwargs.get("callbacks")]:
         yield from given if isinstance(given, (list, tuple)) else [given]
 

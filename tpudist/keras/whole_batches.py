@@ -1,4 +1,4 @@
-"""Datasets given to Keras of which each core takes a whole batch a step.
+"""Keras' datasets from which each core takes a whole batch a step.
 
 So it is in ``keras_to_tpu_model``, and was in TensorFlow 1.12, where only
 ``model.compile(distribute=strategy)`` distributed Keras. From 1.13 on the batches are of all

@@ -1,4 +1,4 @@
-"""What programs of the eras find in TensorFlow, Keras and Python, and later releases changed.
+"""Restores behaviour of TensorFlow, Keras and Python that later releases changed.
 
 `QUIRKS` is the list of it: each says which objects get which attributes while a program runs, and
 nothing on a release that needs none.

@@ -1,4 +1,4 @@
-"""What a program finds on a worker of a cluster: files that the chief alone keeps, and Sessions.
+"""Patches for a program on a worker of a cluster: files that the chief alone keeps, and Sessions.
 
 A program of a TPU has one process that writes. On a cluster every worker runs it: the others
 save as well, because TensorFlow adds over the workers what a variable holds of each, but into a
@@ -154,7 +154,7 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
 def _elsewhere(
     native: Callable[..., Any], parameter: str, names: Iterator[str]
 ) -> Callable[..., Any]:
-    """A function of TensorFlow's that writes to one of `names`, whatever path it is given."""
+    """A function of TensorFlow's that writes to one of `names`, whatever its path argument."""
     signature = inspect.signature(native)
     reads = "r" if "mode" in signature.parameters else ""
 

@@ -1,4 +1,4 @@
-"""What a strategy and a replica are, on every TPU.
+"""Strategies and replicas, on every TPU.
 
 `base_classes` has what a facade's strategy derives from, `contexts` checks where a call is made and
 `arguments` what it is given, `replica_values` is what a replica function takes and returns.

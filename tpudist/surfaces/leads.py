@@ -233,7 +233,7 @@ def gone_text(name: str) -> str:
 
 
 def instead_in_a_dropin(era: str, name: str) -> str:
-    """What a program that an era's drop-in serves types instead of a name that it has not.
+    """The replacement for a name that an era's drop-in does not have, as text.
 
     Args:
       era: an element of `surfaces.ERAS`.
@@ -251,7 +251,7 @@ def instead_in_a_dropin(era: str, name: str) -> str:
 
 
 def gone_today(name: str) -> str | None:
-    """What the newest TensorFlow has not, of a dotted name: itself or one of its parents.
+    """The name or parent of a name that the newest TensorFlow does not have, or None.
 
     Args:
       name: dotted name below ``tf``, such as "keras.layers.CuDNNLSTM".

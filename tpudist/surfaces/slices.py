@@ -112,12 +112,12 @@ class Slice(NamedTuple):
 
     @property
     def chips(self) -> int:
-        """How many chips it has."""
+        """The number of chips."""
         return _product(self.shape)
 
     @property
     def cores(self) -> int:
-        """How many TensorCores it has."""
+        """The number of TensorCores."""
         return self.chips * self.about.cores
 
     @property
@@ -139,7 +139,7 @@ class Slice(NamedTuple):
 
     @property
     def hosts(self) -> int:
-        """How many hosts serve it."""
+        """The number of hosts."""
         return self.chips // _product(self.host)
 
 

@@ -79,7 +79,7 @@ def _require_sound_place(resolver: object) -> None:
 
 
 def answer(resolver: object, function: Callable[[], Any]) -> Any:
-    """What a native method that asks the TPU API returns, of a TPU that can be used now.
+    """The result of a native method that asks the TPU API, once the TPU can be used.
 
     Args:
       resolver: of a TPU that is named.

@@ -85,7 +85,7 @@ class _AnySession(type):
 
 
 class _OnWorkers:
-    """A Session on a virtual TPU's workers, whatever address is given, runs in this process."""
+    """A Session on a virtual TPU's workers runs in this process, whatever its address."""
 
     def __init__(self, target: object = "", graph: object = None, config: object = None) -> None:
         self._tpudist_system = virtual() if target or cluster.started() else None
@@ -101,7 +101,7 @@ class _OnWorkers:
 
 
 def with_cores(devices: Iterable[Any], system: virtual_system.VirtualSystem | None) -> list[Any]:
-    """What a Session lists, with a virtual TPU's cores and its system device.
+    """A Session's list of devices, with a virtual TPU's cores and its system device.
 
     Logical CPUs that stand for its cores are left out.
 

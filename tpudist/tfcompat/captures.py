@@ -1,4 +1,4 @@
-"""How a function graph captures the reference variables of TensorFlow 1.
+"""Captures reference variables of TensorFlow 1 in function graphs.
 
 A function takes no reference, so what TensorFlow captures of a reference variable is its value
 before the call: it cannot be updated, and a loop reads the same value in every step. But

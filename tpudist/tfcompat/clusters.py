@@ -159,7 +159,7 @@ class WorkerExtended(CollectiveExtended):
         return [each.item() for each in arrays] if _is_number(values[0]) else arrays
 
     def rows_of_all(self, parts: Sequence[Any]) -> Nest:
-        """Concatenates tensors of all workers, of which each has one for each of its devices."""
+        """Concatenates the tensors of all workers, one for each device of each worker."""
         return self.gathered_over_workers(parts, 0)
 
     def gathered_over_workers(self, values: Sequence[Any], axis: int) -> Nest:
@@ -360,7 +360,7 @@ def writers() -> list[tuple[Any, str, str]]:
 
 
 def _exporters() -> list[tuple[Any, str, str]]:
-    """What exports an Estimator: the class that has it, as `writers` lists them."""
+    """The methods that export an Estimator: the class that has it, as `writers` lists them."""
     from tpudist.tfcompat import estimators
 
     name = "_export_all_saved_models"

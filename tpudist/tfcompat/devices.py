@@ -17,7 +17,7 @@ HOST = _HERE + "CPU:0"
 
 
 def gpus() -> int:
-    """How many GPUs TensorFlow sees."""
+    """The number of GPUs that TensorFlow sees."""
     if versions.HAS_LOGICAL_DEVICES:
         return len(tf.config.experimental.list_physical_devices("GPU"))
     return sum("GPU" in name for name in tpu.real_devices())

@@ -180,7 +180,7 @@ if not versions.DEVICE_MAP:
                 return f(first, *args, **kwargs)
 
     class _ReplicaLocal(_Labelled, values.ReplicaLocalVariable):
-        """A variable of which each replica has its own, under Keras of 1.13.
+        """A variable with a component for each replica, under Keras of 1.13.
 
         Keras asks for no scope there; in one, its models train in cross-replica context.
         """

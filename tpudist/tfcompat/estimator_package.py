@@ -83,7 +83,7 @@ def _keras(generation: str, *names: str) -> dict[str, ModuleType]:
 
 
 class _Overlay(types.ModuleType):
-    """A module of which some members are others."""
+    """A module with some of its members replaced."""
 
     def __init__(self, module: ModuleType, members: Mapping[str, ModuleType]) -> None:
         super().__init__(module.__name__)
@@ -95,7 +95,7 @@ class _Overlay(types.ModuleType):
 
 
 class _WithoutKeras2(_Overlay):
-    """The package's ``tf.estimator`` where Keras is Keras 3, of which it makes no models."""
+    """The package's ``tf.estimator`` where Keras is Keras 3, whose models it cannot make."""
 
     def __getattr__(self, name: str) -> object:
         value = getattr(self._module, name)
@@ -109,7 +109,7 @@ class _WithoutKeras2(_Overlay):
 
 
 class _Gone:
-    """Stands for a class of TPU embeddings, of which there are no objects."""
+    """Placeholder for a class of TPU embeddings that cannot be instantiated."""
 
 
 def _make(full: str) -> None:

@@ -185,7 +185,7 @@ def unconverted() -> Iterator[Any]:
 
 
 def source_lines() -> list[Any]:
-    """What TensorFlow knows in this thread of the lines that AutoGraph's files were made of."""
+    """This thread's maps from lines of AutoGraph's files to the user's lines."""
     thread = threading.get_ident()
     return list(tf_stack._source_mapper_stacks[thread]) if versions.RUN_CONVERTS else []
 
@@ -352,7 +352,7 @@ def captures(graph: Any) -> list[tuple[Any, Any]]:
 
 
 def captured(tensor: Tensor) -> Tensor:
-    """What `tensor` stands for outside of the functions that captured it."""
+    """The tensor outside of all functions whose capture is `tensor`."""
     while isinstance(getattr(tensor, "graph", None), FuncGraph):
         outer = [external for external, held in captures(tensor.graph) if held is tensor]
         if not outer:
@@ -362,7 +362,7 @@ def captured(tensor: Tensor) -> Tensor:
 
 
 def capture(graph: Graph, tensor: Tensor) -> Tensor:
-    """What stands for `tensor` in `graph`."""
+    """The placeholder in `graph` that captures `tensor`."""
     return graph.capture(tensor) if isinstance(graph, FuncGraph) else tensor
 
 

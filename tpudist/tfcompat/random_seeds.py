@@ -1,4 +1,4 @@
-"""Random ops, the seeds they were given, and copies of them with other seeds.
+"""Random ops, their seeds, and copies of them with other seeds.
 
 With a global seed, TensorFlow numbers the random ops of a graph that have no
 seed of their own: from 0 (``random_seed.get_seed`` of 2.2 and newer), or by the ops
@@ -59,7 +59,7 @@ class CountingGraph(placed_graphs.LocatedGraph):
 
     @property
     def _seed_used(self) -> bool:
-        """What TensorFlow sets before it numbers an op."""
+        """Whether random ops were counted; TensorFlow sets it before it numbers one."""
         return bool(self.counted)
 
     @_seed_used.setter
@@ -126,7 +126,7 @@ def eager_numbers_of(worker: int) -> Iterator[None]:
 
 
 def numbered(graph: CountingGraph) -> list[Any]:
-    """The random ops that were given no seed of their own, in order.
+    """The random ops without a seed of their own, in order.
 
     Args:
       graph: a `CountingGraph`.
@@ -140,7 +140,7 @@ def numbered(graph: CountingGraph) -> list[Any]:
 
 
 def numbered_inside(graph: Graph) -> list[Operation]:
-    """The random ops of a branch or loop that were given no seed of their own.
+    """The random ops of a branch or loop without a seed of their own.
 
     TensorFlow numbered them from 0; until 2.1 by the ops of the graph before them.
     """
@@ -285,7 +285,7 @@ def module() -> ModuleType:
 
 
 def own_seeds(op_seed: int) -> tuple[int, int]:
-    """What ``get_seed`` gives an op that has a seed, where there is no global one."""
+    """The pair that ``get_seed`` returns for an op's own seed without a global one."""
     return random_seed.DEFAULT_GRAPH_SEED, random_seed._truncate_seed(op_seed)
 
 

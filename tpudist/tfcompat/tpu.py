@@ -96,7 +96,7 @@ _HERE = "/job:localhost/replica:0/task:0/device:"
 
 
 def system_metadata(cores: int, hosts: int, topology: object) -> Any:
-    """What ``get_tpu_system_metadata()`` returns for that many cores.
+    """The metadata of a system with that many cores.
 
     Args:
       cores, hosts: how many there are in all.
@@ -118,7 +118,7 @@ def system_metadata(cores: int, hosts: int, topology: object) -> Any:
 
 
 def system_device() -> object:
-    """What a Session lists beside the cores: the device that starts a TPU."""
+    """The device that a Session lists beside the cores: the device that starts a TPU."""
     return session._DeviceAttributes(_HERE + "TPU_SYSTEM:0", "TPU_SYSTEM", 0, 0)
 
 
@@ -153,7 +153,7 @@ def shutdown(resolver: object) -> None:
 
 
 def _in_session(resolver: Any, build: Any) -> Nest:
-    """What the op that `build` makes gives on a resolver's TPU."""
+    """The result, on a resolver's TPU, of the op that `build` makes."""
     config = tf.compat.v1.ConfigProto(allow_soft_placement=True)
     cluster = resolver.cluster_spec()
     if cluster:

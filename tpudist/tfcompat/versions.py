@@ -383,5 +383,5 @@ HAS_LOGICAL_DEVICES = _since("1.14")
 #: waits forever, unless constants are not folded.
 CONSTANTS_OF_DEVICES_MAY_BE_FOLDED = _since("2.2")
 
-#: A TPU tells of its embedding hardware (``tpu/tpu_hardware_feature.py``, 2.9).
+#: A TPU reports its embedding hardware (``tpu/tpu_hardware_feature.py``, 2.9).
 HAS_HARDWARE_FEATURE = _since("2.9")

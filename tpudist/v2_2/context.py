@@ -1,4 +1,4 @@
-"""Contexts that functions given to the 2.2 surface receive.
+"""The contexts that the 2.2 surface passes to functions of users.
 
 Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribute/experimental/ValueContext
 """

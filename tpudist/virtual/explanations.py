@@ -141,7 +141,7 @@ class Explanation:
         self.batches = {shape[0] for shape in shapes if len(shape) > 1 and shape[0]}
 
     def hints(self) -> list[str]:
-        """Lines of text on what a TPU would make of it."""
+        """Hints, in lines of text, on performance on a TPU."""
         lines = [
             "a batch of %d on each core: a TPU pads it to %d, which cost it the same"
             % (size, size + -size % step_parts.ROWS)

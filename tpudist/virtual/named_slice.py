@@ -1,4 +1,4 @@
-"""What a ``StrategyExtended`` answers about a slice of a TPU that exists in name only.
+"""The part of a ``StrategyExtended`` that describes a slice of a virtual TPU.
 
 The virtual TPU's extended and that of devices as cores have these members beside those of
 TensorFlow's mirrored strategy.

@@ -125,7 +125,7 @@ class HParams:
         self._model_structure = model_structure
 
     def get_model_structure(self) -> object:
-        """What `set_model_structure` kept."""
+        """The structure that `set_model_structure` set."""
         return self._model_structure
 
     def __contains__(self, key: str) -> bool:

@@ -33,7 +33,7 @@ PROBLEM, NOTE = "problem", "note"
 
 
 class Finding(NamedTuple):
-    """What a check found."""
+    """The finding of a check."""
 
     level: str  # PROBLEM or NOTE
     check: str  # the name of the function that found it; stable, as in ``--json``
@@ -329,7 +329,7 @@ def runtime_does_not_match(env: Environment) -> Found:
 
 
 def tpu_cannot_be_used(env: Environment) -> Found:
-    """What the TPU that was asked for says of itself, or why it cannot be asked."""
+    """Reports the state of the TPU that was named, or why it cannot be asked."""
     error = (env.looked or {}).get("error")
     if error:
         yield PROBLEM, error["seen"], error["why"], error["instead"]

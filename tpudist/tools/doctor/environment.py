@@ -172,7 +172,7 @@ def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
 
 
 def look_at(arguments: Sequence[str]) -> dict[str, Any]:
-    """What :mod:`look` sees in a process of its own, whose first argument is the TPU's name.
+    """The report of :mod:`look`, run in a process of its own with the TPU's name as first argument.
 
     It may wait. Returns the dict that it prints, with an ``error`` where it printed none.
     """
@@ -209,8 +209,8 @@ def _last_line(
         return {"error": "import tensorflow took more than %d seconds" % seconds, "slow": True}
     lines = process.stdout.strip().splitlines()
     try:
-        told: dict[str, Any] = json.loads(lines[-1])
-        return told
+        report: dict[str, Any] = json.loads(lines[-1])
+        return report
     except (IndexError, ValueError):
         last = ((process.stderr or "").strip().splitlines() or ["no message"])[-1]
         return {

@@ -68,11 +68,11 @@ def contrib(env: Environment) -> list[dict[str, Any]] | None:
     return [_answer(env, use._asdict(), own) for use in env.contrib]
 
 
-def _answer(env: Environment, told: dict[str, Any], own: bool) -> dict[str, Any]:
+def _answer(env: Environment, name: dict[str, Any], own: bool) -> dict[str, Any]:
     if own:
-        told.update(kind="native", leads_to="tensorflow." + told["name"], package="", instead="")
-    package = told["package"].replace("_", "-")
-    return dict(told, missing=bool(package) and package not in env.distributions)
+        name.update(kind="native", leads_to="tensorflow." + name["name"], package="", instead="")
+    package = name["package"].replace("_", "-")
+    return dict(name, missing=bool(package) and package not in env.distributions)
 
 
 def _contrib(names: Sequence[Mapping[str, Any]] | None) -> list[str]:
@@ -151,11 +151,11 @@ def _looked(looked: Mapping[str, Any]) -> Iterator[str]:
     node, slice_ = looked.get("node"), looked.get("slice")
     if node:
         yield "%(name)s (zone %(zone)s, project %(project)s): %(state)s, health " % node + (
-            node["health"] or "not told"
+            node["health"] or "not reported"
         )
         shape = slice_ and "%(name)s, %(devices)d devices on %(hosts)d hosts" % slice_
         yield "%s (%s), at %s" % (
-            node["type"] or "a type not told",
+            node["type"] or "a type not reported",
             shape or "no slice of the table",
             ", ".join(node["addresses"]) or "no address yet",
         )

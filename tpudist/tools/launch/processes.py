@@ -13,7 +13,7 @@ import threading
 import time
 from typing import IO, Iterator, NamedTuple, Sequence
 
-#: Lines of a worker that is not shown, of which its last ones are told if it fails.
+#: Lines of a worker that is not shown; the last ones are printed if it fails.
 _KEPT = 20
 
 #: Seconds between two looks at the workers.
@@ -24,7 +24,7 @@ _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 
 class Command(NamedTuple):
-    """How a worker is started.
+    """The command that starts a worker.
 
     Attributes:
       line: its command line.

@@ -287,7 +287,7 @@ def find_uv() -> str:
 
 
 def interpreter(version: str) -> str:
-    """What uv takes as CPython `version`.
+    """The name by which uv finds CPython `version`.
 
     It is a path from pyenv, whose own ``pythonX.Y`` commands work for selected versions only;
     else the version: uv looks for it on PATH, and downloads it if it is 3.8 or newer.

@@ -65,7 +65,7 @@ def _has_settings(project: str, environ: Mapping[str, str]) -> bool:
 
 
 def _pip_configuration() -> str:
-    """What ``pip config list`` prints; empty if there is no pip."""
+    """The output of ``pip config list``; empty if there is no pip."""
     for pip in ([sys.executable, "-m", "pip"], [shutil.which("pip") or "pip"]):
         try:
             return subprocess.check_output(
@@ -81,7 +81,7 @@ def translated(text: str) -> dict[str, str]:
 
     Its lines are such as ``global.index-url='https://example.org/simple'``. For each option the
     environment's value counts first, then ``install``, then ``global``. pip looks in all indexes
-    for the best version; uv stops at the first that has the package, so it is told to do as pip.
+    for the best version; uv stops at the first that has the package, but for an option.
     """
     settings = {}
     for section in ("global", "install", ":env:"):

@@ -16,7 +16,7 @@ from tpudist.tools.matrix.environments import Environment
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
-#: Lines that tell what failed, best first; the first line of the best kind counts.
+#: Lines that say what failed, best first; the first line of the best kind counts.
 _TELLING = (
     re.compile(r"^(FAILED|ERROR) "),
     re.compile(r"^E  +\S"),

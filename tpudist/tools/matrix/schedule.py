@@ -50,7 +50,7 @@ def exit_code(results: Iterable[Result]) -> int:
 
 
 def table(results: Sequence[Result], width: int | None = None) -> str:
-    """The results as text, one line a release, of which only the last column is cut to fit."""
+    """The results as text, one line a release; only the last column is cut to fit."""
     width = width or shutil.get_terminal_size((120, 24)).columns
     rows = [_HEAD] + [_cells(result) for result in results]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD) - 1)]

@@ -148,7 +148,7 @@ def _steps(pin: Pin, path: compare.Path) -> dict[str, int]:
 
 
 def cell(pin: Pin, release: str) -> str:
-    """What the table says of a pin on one of its releases."""
+    """The table's entry for a pin on one of its releases."""
     if release not in pin.values:
         return NOTHING
     if release == pin.first:

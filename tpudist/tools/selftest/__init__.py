@@ -68,7 +68,7 @@ def tpu_at_hand(name: str | None) -> str:
 
 
 def all_surfaces(tpu: str, end: float) -> list[dict[str, Any]]:
-    """What the processes of all surfaces report until `end`, each line with its ``era``.
+    """The reports of all surfaces' processes until `end`, each line with its ``era``.
 
     They run one after the other, because a TPU serves one process at a time.
     """
@@ -81,7 +81,7 @@ def all_surfaces(tpu: str, end: float) -> list[dict[str, Any]]:
 
 
 def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
-    """What the process of one surface reports within some seconds."""
+    """The report of one surface's process within some seconds."""
     if seconds <= 0:
         return [{"kind": "skipped", "program": "all", "why": "the time was up"}]
     variables = installed.quiet_variables()

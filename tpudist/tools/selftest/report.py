@@ -42,7 +42,7 @@ def made(tpu: str, lines: Sequence[Line], seconds: float) -> Line:
 
 
 def _not_tried(lines: Sequence[Line], system: Line, virtual: bool) -> Iterator[str]:
-    """What this run says nothing about."""
+    """Lists what this run did not try."""
     for line in lines:
         if line["kind"] == "skipped":
             yield "%(era)s, %(program)s: %(why)s" % line
@@ -101,11 +101,11 @@ def verdict(report: Line) -> str:
 
 def text(report: Line, path: str) -> str:
     """What the terminal shows; the report is written at a path."""
-    return "\n".join([*_told(report), "written: %s" % path, upstream(report, path)])
+    return "\n".join([*_findings(report), "written: %s" % path, upstream(report, path)])
 
 
-def _told(report: Line) -> Iterator[str]:
-    """What came of it, and what does not agree, failed or was not tried."""
+def _findings(report: Line) -> Iterator[str]:
+    """The verdict, and the values that disagree, programs that failed or were not tried."""
     yield "%s %s" % ("OK" if report["ok"] else "NOT OK", verdict(report))
     for value in report["values"]:
         if not value["agrees"]:
@@ -117,7 +117,7 @@ def _told(report: Line) -> Iterator[str]:
 
 
 def upstream(report: Line, json_path: str) -> str:
-    """What to do with the report so that others have it too."""
+    """Says how to send the report upstream."""
     system = report["system"]
     return (
         "To send it upstream: open an issue 'selftest: TensorFlow %s, %s replicas, hosts: %s, %s' "

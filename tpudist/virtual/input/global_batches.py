@@ -121,7 +121,7 @@ def distribute(extended: Extended, dataset: Any) -> Iterable[Any]:
       dataset: of global batches.
 
     Raises:
-      ValueError: TensorFlow cannot tell the batches' size.
+      ValueError: TensorFlow cannot infer the size of the batches.
     """
     count = extended._num_replicas_in_sync
     distributed_dataset = input_lib.DistributedDataset(

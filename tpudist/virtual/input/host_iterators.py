@@ -87,7 +87,7 @@ class Shares:
         return self.iterator.initializer
 
     def get_next(self, device: Any = None) -> list[Any]:
-        """The next share of each replica, or one share if a device is given."""
+        """The next share of each replica, or one share for a `device`."""
         if device is not None:
             return self.iterator.get_next()
         return take(self.iterator.get_next, self.count)

@@ -60,7 +60,7 @@ def of(program: Program) -> list[Flow]:
 
 
 def _has_lost_merges(op: Operation) -> bool:
-    """Whether `op` calls the copy of a graph that has merges, of which it has the results only."""
+    """Whether `op` calls a copy of a graph that lost its merges and has only their results."""
     if op.type not in graphs.LOOPS + graphs.BRANCHES or function_graphs.meets(op):
         return False
     return any(

@@ -269,7 +269,7 @@ class Program(function_graphs.Trace):
         """Does nothing: what a merge captures of the trace is in it. See `Part`."""
 
     def is_merged(self, tensor: object) -> bool:
-        """Whether a tensor is the one value that a merge has given all replicas."""
+        """Whether a tensor is the one result of a merge for all replicas."""
         return any(
             placeholder is tensor and len(tensors) == 1
             for merge_ in self.merges

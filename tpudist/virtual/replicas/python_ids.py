@@ -81,7 +81,7 @@ def _search(pending: list[Any]) -> str | None:
 
 
 def _reached(thing: object) -> Iterator[Any]:
-    """What is looked at after `thing`, because that may call it."""
+    """The objects that calls of `thing` may reach, to be searched next."""
     if isinstance(thing, types.FunctionType):
         yield from _of_function(thing)
     elif isinstance(thing, type):

@@ -50,7 +50,7 @@ class Uniformity:
         return uniform
 
     def assuming(self, tensors: Iterable[Tensor]) -> Uniformity:
-        """What else is uniform if these tensors are."""
+        """The tensors that are uniform if these are."""
         return Uniformity(self._program, tensors)
 
     def has_changed(self) -> bool:

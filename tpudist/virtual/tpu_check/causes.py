@@ -103,7 +103,7 @@ def of(
 
 
 def without_host(graph: Graph, results: Iterable[Tensor]) -> list[Cause]:
-    """Returns the causes in a function graph of which XLA compiles all, and a host does nothing.
+    """Returns the causes in a function graph that XLA compiles whole, with no op left to a host.
 
     Args:
       results: tensors that are needed outside of it.

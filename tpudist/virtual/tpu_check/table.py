@@ -1,4 +1,4 @@
-"""What TPUs take, as ``python -m compat.make.tpu_ops`` recorded it, and what to type instead."""
+"""Reads the table of ops that TPUs compile, which ``python -m compat.make.tpu_ops`` records."""
 
 from __future__ import annotations
 

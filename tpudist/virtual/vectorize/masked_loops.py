@@ -172,7 +172,7 @@ def _number(value: object) -> Any:
 
 
 def _place(function: Function, tensor: Tensor) -> int | None:
-    """Which input of `function` a tensor is."""
+    """The index of a tensor among the inputs of `function`."""
     source = source_of(tensor)
     return next((i for i, each in enumerate(function.inputs) if each is source), None)
 
@@ -359,7 +359,7 @@ def _is_added_to(body: Function, i: int) -> bool:
 
 
 class _MaskedList:
-    """A list in a loop, of which a round changes no element of a replica that is not active.
+    """A list in a loop whose rounds change elements of active replicas only.
 
     Args:
       body: the `BatchedFunction` of the round.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def in_segment(segment: Segment, body: Sequence[Operation]) -> Tensors:
-    """The tensors of a segment of which only the sum over the replicas is needed.
+    """The tensors of a segment that are needed only as sums over the replicas.
 
     Args:
       segment: a `segments.Segment`.
@@ -26,7 +26,7 @@ def in_segment(segment: Segment, body: Sequence[Operation]) -> Tensors:
 
 
 def in_function(function: called_functions.Function, output_sums: Sequence[bool]) -> Tensors:
-    """The tensors of a function of which only the sum over the replicas is needed.
+    """The tensors of a function that are needed only as sums over the replicas.
 
     Args:
       function: a `called_functions.Function`.
@@ -99,7 +99,7 @@ def _only_sum_needed(
 
 
 def _takes_sum(op: Operation, tensor: Tensor, sums_only: Any, calls: Any) -> bool:
-    """Whether `op` needs only the sum of `tensor`, given the outputs of which that is so.
+    """Whether `op` needs only the sum of `tensor`, where `sums_only` are needed as sums.
 
     `calls` caches the answers for ops that call functions.
     """

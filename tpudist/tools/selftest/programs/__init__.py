@@ -19,7 +19,7 @@ STEPS, RATE = 5, 0.05
 
 
 class World(NamedTuple):
-    """Where a program runs."""
+    """The TPU, strategy and Session that a program runs with."""
 
     resolver: Any  # of the TPU
     strategy: Any  # over all of its cores
@@ -28,7 +28,7 @@ class World(NamedTuple):
 
 
 class NotTried(Exception):
-    """This TPU, or this TensorFlow, has not what a program needs."""
+    """A program needs something that this TPU or TensorFlow does not have."""
 
 
 Program = Callable[[World], Dict[str, Any]]
@@ -52,7 +52,7 @@ def rows_of_each_host() -> tuple[np.ndarray, np.ndarray]:
 
 
 def weights() -> tuple[np.ndarray, np.ndarray]:
-    """Of a net 16 -> 8 -> 1, float32."""
+    """The weights of a net 16 -> 8 -> 1, float32."""
     index = np.arange(16 * 8, dtype=np.float64)
     hidden = np.cos(index).reshape(16, 8) / 4
     return hidden.astype(np.float32), np.sin(np.arange(8.0)).reshape(8, 1).astype(np.float32)

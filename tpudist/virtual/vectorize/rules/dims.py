@@ -33,7 +33,7 @@ rule = rules_of(RULES)
 
 
 def _dims(node: Node, numbers: Any, index: int = 0) -> BatchedValue:
-    """The batched value of output `index`, of which `numbers`, an array, are the entries."""
+    """The batched value of output `index`; its entries are `numbers`, an array."""
     dtype, flat = node.op.outputs[index].dtype, numbers.reshape([-1]).tolist()
     if any(isinstance(entry, Sizes) for entry in flat):
         return Dims(node.count, flat, dtype, scalar=not numbers.ndim)

@@ -1,4 +1,4 @@
-"""Rules for ragged values, of which replicas may have unequal numbers of rows.
+"""Rules for ragged values: replicas may have unequal numbers of rows.
 
 An op that treats each row by itself is done once, on the rows of all replicas. For an op that
 mixes the rows of a replica the rules return None, and it is done once per replica, but for sums

@@ -38,7 +38,7 @@ class NotBatchable(Exception):
 
 
 class BatchedValue:
-    """What stands for one tensor of a trace in all replicas.
+    """The values of one tensor of a trace in all replicas.
 
     Without tensors it serves as a layout.
 
