@@ -66,6 +66,12 @@ def test_no_answer_after_a_failure_is_that_failure(clock):
         waiting.answered(asking(PASSES, deadlines.TooLate()), ASKED)
 
 
+def test_a_look_is_what_the_api_describes(clock):
+    seen = waiting.look(lambda: {"state": "READY", "ipAddress": "10.1.2.3"}, ASKED)
+    assert (seen.place, seen.state) == ("TPU 't' (zone z, project p)", "READY")
+    assert seen.addresses == ("10.1.2.3:8470",)
+
+
 def node(state, health="HEALTHY"):
     return nodes.Node("t", "z", "p", state, health, "", (), "v3-8", "2.8", ())
 

@@ -43,7 +43,7 @@ COVERS = {
     "rules": [*_SHIM, "tpudist/estimator", *SURFACES],
     "proofs": ["tpudist", "examples"],
     "random": [*_SHIM, "tests/differential"],
-    "mutation": ["tpudist/virtual", "tests/mutation", "tests/virtual"],
+    "mutation": ["tpudist", "tests/mutation", "tests/virtual"],
     "migrated": ["tpudist/surfaces", "tpudist/tools/migrate", "compat/make/programs_migrated.py"],
     "eras": ["tpudist/surfaces", "compat/make/eras.py", "compat/make/eras.txt"],
     "benchmarks": [*_SHIM, "tests/benchmarks"],
@@ -78,6 +78,9 @@ def jobs(parts, seed):
         Job("random", differential + ["2000"], ["1.15", "2.2"], {}),
         Job("random", differential + ["1000"], ["2.8", "2.15"], {}),
         Job("mutation", ["python", "-m", "tests.mutation"], [NEWEST], {}),
+        Job(
+            "mutation", ["python", "-m", "tests.mutation.drawn", "--seed", str(seed)], [NEWEST], {}
+        ),
         Job("migrated", ["python", "-m", "compat.make.programs_migrated"], [NEWEST], {}),
         Job("eras", ["python", "-m", "compat.make.eras"], [NEWEST], {}),
         Job("benchmarks", ["python", "tests/benchmarks/run.py"], [NEWEST], {}),
