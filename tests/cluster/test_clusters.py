@@ -10,6 +10,7 @@ import pytest
 from tests import ROOT
 from tests.cluster import programs, returned
 from tpudist.tfcompat import versions
+from tpudist.tools.launch import commands
 
 pytestmark = [
     pytest.mark.slow,
@@ -228,25 +229,35 @@ def test_the_chief_alone_writes_files_of_keras(run, tmp_path):
 OPENING = (
     programs.START
     + """
-import pathlib
-np.save("rows.npy", xs)
+tf.saved_model.save(tf.Module(), "module")
+if hasattr(tf.data.Dataset, "save"):
+    tf.data.Dataset.range(3).save("rows")
+    assert len(list(tf.data.Dataset.load("rows"))) == 3
+%s
 with open("log", "a") as log:
     log.write("x")
-pathlib.Path("again").write_text("x")
 open("log").close()
-print("replicas", strategy.num_replicas_in_sync)
 """
 )
 
 
-def test_a_file_that_python_writes_is_reported_once_with_its_line(run, tmp_path):
-    done = run(OPENING, workers=2, cores="virtual:2")
+@pytest.mark.parametrize(
+    "line",
+    [
+        'np.save("rows.npy", xs)',
+        'open(file="rows.npy", mode="w").close()',
+        'import pathlib; pathlib.Path("rows.npy").write_text("x")',
+        'tf.io.gfile.GFile("rows.npy", "w").close()',
+        'tf.io.TFRecordWriter("rows.npy").close()',
+    ],
+)
+def test_a_file_that_the_program_writes_is_reported_once_with_its_line(run, tmp_path, line):
+    script = OPENING % line
+    done = run(script, workers=2, cores="virtual:2")
     assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stderr.splitlines() if "every worker writes" in line]
-    written = OPENING.splitlines().index('np.save("rows.npy", xs)') + 1
-    assert lines == [
+    assert [each for each in done.stderr.splitlines() if "every worker writes" in each] == [
         "tpudist run: train.py:%d: every worker writes rows.npy. Instead: "
-        "if strategy.extended.should_checkpoint: before it" % written
+        "if strategy.extended.should_checkpoint: before it" % (script.splitlines().index(line) + 1)
     ]
     assert tmp_path.joinpath("log").read_text() == "xx"  # it is written as without the line
 
@@ -268,29 +279,54 @@ def test_a_worker_listens_on_every_interface_as_the_guide_says(run):
     assert "listens 0" in done.stdout.splitlines(), done.stdout + done.stderr
 
 
+def task(folder, tpu, **variables):
+    """Starts ``tpudist run --tpu TPU train.py``, without a launcher."""
+    environ = {name: value for name, value in os.environ.items() if name[:3] != "TPU"}
+    environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3", **variables)
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-m", "tpudist", "run", "--tpu", tpu, "train.py"],
+        cwd=str(folder), env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def ended(process):
+    """(what it printed, its messages) of a process that ended well."""
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err[-3000:]
+    return out.splitlines(), err.splitlines()
+
+
+def losses(process):
+    """The losses that it printed."""
+    return [float(line.split()[1]) for line in ended(process)[0] if "loss" in line]
+
+
 def test_tasks_of_slurm_are_the_workers(tmp_path):
     """``srun -n 2 tpudist run --tpu cluster:virtual:4 train.py`` on one node."""
     tmp_path.joinpath("train.py").write_text(programs.STEPS, "utf-8")
-    environ = {name: value for name, value in os.environ.items() if name[:3] != "TPU"}
-    environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
-    environ.update(SLURM_STEP_NODELIST="localhost", SLURM_STEP_TASKS_PER_NODE="2")
-
-    def start(rank, *how):
-        command = [sys.executable, "-W", "ignore", "-m", "tpudist", "run", "--tpu", *how]
-        return subprocess.Popen(
-            [*command, "train.py"], cwd=str(tmp_path), env=dict(environ, **rank),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-
-    def losses(process):
-        out, err = process.communicate(timeout=300)
-        assert process.returncode == 0, err[-3000:]
-        return [float(line.split()[1]) for line in out.splitlines() if "loss" in line]
-
-    workers = [start({"SLURM_PROCID": str(i)}, "cluster:virtual:4") for i in range(2)]
+    step = {"SLURM_STEP_NODELIST": "localhost", "SLURM_STEP_TASKS_PER_NODE": "2"}
+    workers = [task(tmp_path, "cluster:virtual:4", SLURM_PROCID=str(i), **step) for i in range(2)]
     found = [losses(worker) for worker in workers]
     assert len(found[0]) >= 20 and found[0] == found[1]
-    np.testing.assert_allclose(found[0], losses(start({}, "virtual:8")), rtol=1e-5)
+    np.testing.assert_allclose(found[0], losses(task(tmp_path, "virtual:8")), rtol=1e-5)
+
+
+@pytest.mark.skipif(not versions.WORKERS_ARE_COORDINATED, reason="workers cannot tell each other")
+@pytest.mark.parametrize("names", [("a", "b"), ("a", "a")], ids=["two folders", "one folder"])
+def test_a_worker_that_does_not_see_the_chiefs_folder_says_so(tmp_path, names):
+    configs = commands.configurations(["localhost", "localhost"], None)
+    workers = []
+    for name, config in zip(names, configs):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        folder.joinpath("train.py").write_text("print('ran')", "utf-8")
+        workers.append(task(folder, "cluster:virtual:2", TF_CONFIG=config))
+    (_, of_chief), (_, of_other) = map(ended, workers)
+    seen = [line for line in of_chief + of_other if "does not see" in line]
+    assert len(seen) == len(set(names)) - 1
+    places = "in %s what the chief writes in %s" % (tmp_path / "b", tmp_path / "a")
+    assert all(places in line and "Instead:" in line for line in seen)
+    assert os.listdir(str(tmp_path / "a")) == ["train.py"]
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,13 @@ import sys
 import sysconfig
 import tempfile
 import types
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import console
 from tpudist.legacy import quirks
+
+if TYPE_CHECKING:
+    from tpudist.annotations import Fn
 
 #: Folders whose code is not the program's.
 _OTHERS = tuple(
@@ -32,23 +35,45 @@ _UNSHARED = ("/dev/", "/proc/")
 
 
 def reported() -> Iterator[quirks.Patch]:
-    """Yields an ``open`` that says once, with the program's line, that every worker writes."""
-    native = builtins.open
-    lines: list[str] = []
+    """Yields what opens files, and says once, with the program's line, that every worker writes."""
+    import tensorflow as tf
+
+    said: list[str] = []
+    opened = _reporting(builtins.open, said)
+    yield builtins, "open", opened
+    yield io, "open", opened
+    # TensorFlow's own code opens files too, of which the chief's alone are kept.
+    file, records = tf.io.gfile.GFile, tf.io.TFRecordWriter
+    yield file, "__init__", _reporting(file.__init__, said, is_of_tensorflow=True)
+    yield records, "__init__", _reporting(records.__init__, said, "w", is_of_tensorflow=True)
+
+
+def _reporting(
+    native: Fn, said: list[str], always: str = "", *, is_of_tensorflow: bool = False
+) -> Fn:
+    """A function that opens a file, and reports that it is opened to be written.
+
+    Args:
+      native: the function, or the constructor of a class of TensorFlow.
+      said: what has been reported, once.
+      always: the mode, if `native` has no parameter for it.
+      is_of_tensorflow: whether the program itself has to call it.
+    """
 
     @functools.wraps(native)
-    def report(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-        if not lines and _is_result(file, mode):
-            lines.extend(_line_of_the_program())
-            for line in lines:
+    def report(*args: Any, **kwargs: Any) -> Any:
+        if not said:
+            name, mode, *_ = (*args[is_of_tensorflow:], *kwargs.values(), "r", "r")
+            if _is_result(name, always or kwargs.get("mode", mode)):
+                said.extend(_line_of_the_program(1 if is_of_tensorflow else None))
+            for line in said:
                 console.note(
                     "tpudist run: %s: every worker writes %s. Instead: "
-                    "if strategy.extended.should_checkpoint: before it" % (line, os.fsdecode(file))
+                    "if strategy.extended.should_checkpoint: before it" % (line, os.fsdecode(name))
                 )
-        return native(file, mode, *args, **kwargs)
+        return native(*args, **kwargs)
 
-    yield builtins, "open", report
-    yield io, "open", report
+    return report
 
 
 def _is_result(file: object, mode: object) -> bool:
@@ -60,12 +85,12 @@ def _is_result(file: object, mode: object) -> bool:
     return not path.startswith(_UNSHARED)
 
 
-def _line_of_the_program() -> list[str]:
-    """["FILE:LINE"] of the call; [] where a package calls, and no line of the program."""
+def _line_of_the_program(depth: int | None) -> list[str]:
+    """["FILE:LINE"] of the innermost call in the program; [] if it is not among `depth` calls."""
     frame: types.FrameType | None = sys._getframe(2)
-    while frame is not None:
+    while frame is not None and depth != 0:
         file = frame.f_code.co_filename
         if not file.startswith((*_OTHERS, "<frozen")):
             return ["%s:%d" % (os.path.relpath(file), frame.f_lineno)]
-        frame = frame.f_back
+        frame, depth = frame.f_back, depth and depth - 1
     return []

@@ -19,7 +19,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
-from tpudist import machine
+from tpudist import console, machine
 from tpudist.legacy import late_workers, own_files, quirks
 from tpudist.system import tasks
 
@@ -45,8 +45,38 @@ def as_this_worker() -> Iterator[None]:
     """
     with contextlib.ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="tpudist-worker-"))
+        _look_for_the_chiefs_file()
         undo.enter_context(quirks.patched([*_writers(folder), *_sessions(), *own_files.reported()]))
         yield
+
+
+def _look_for_the_chiefs_file() -> None:
+    """Reports, on a worker whose working folder lacks a file of the chief's, that it is another.
+
+    The chief's file is there until all workers have looked.
+    """
+    from tpudist.tfcompat import clusters
+
+    folder, own = os.getcwd(), tasks.own()
+    if not own.is_chief:
+        path = clusters.wait_until_written("folder", "")
+        is_seen = not path or os.path.exists(os.path.basename(path))
+        clusters.say_written("folder seen by worker %d" % own.number, "")
+        if not is_seen:
+            console.note(
+                "tpudist run: worker %d does not see in %s what the chief writes in %s, so it "
+                "cannot read what the program saves. Instead: a folder that all of them share"
+                % (own.number, folder, os.path.dirname(path))
+            )
+        return
+    with contextlib.ExitStack() as undo:
+        path = ""
+        with contextlib.suppress(OSError):  # nothing can be written there
+            file = undo.enter_context(tempfile.NamedTemporaryFile(dir=folder, prefix=".tpudist-"))
+            path = file.name
+        clusters.say_written("folder", path)
+        for worker in range(1, own.workers):
+            clusters.wait_until_written("folder seen by worker %d" % worker, "")
 
 
 @contextlib.contextmanager
@@ -84,7 +114,8 @@ def _writers(folder: str) -> Iterator[quirks.Patch]:
         elif parameter in _UNTIMED or name.startswith("_delete"):
             yield owner, name, native
         else:
-            yield owner, name, _in_turn(native, name, is_chief, lambda *unused: True)
+            key = "%s.%s" % (owner.__name__, name)
+            yield owner, name, _in_turn(native, key, is_chief, lambda *unused: True)
 
 
 def _in_turn(native: Fn, name: str, is_chief: bool, counts: Fn) -> Fn:

@@ -349,6 +349,11 @@ def writers() -> list[tuple[Any, str, str]]:
         (checkpoint.TrackableSaver, "save", "file_prefix"),
         (tf.compat.v1.train.Saver, "save", "save_path"),
         (functions.DatasetV2, "cache", "filename"),
+        *(
+            (functions.DatasetV2, name, "path")
+            for name in vars(functions.DatasetV2)
+            if name == "save"
+        ),
         (tf.compat.v1.summary.FileWriter, "__init__", "logdir"),
         (graph_io, "write_graph", "logdir"),
         (checkpoint_management, "update_checkpoint_state_internal", ""),
