@@ -186,6 +186,13 @@ class SyncOnRead(other_strategies.SharedOnSlice, distributed.SyncOnReadVariable)
             return added.read_value()
         return added
 
+    def _get_cross_replica(self) -> Nest:
+        """The replicas' values, reduced; one of them where Keras asks for the shape alone."""
+        inherited: Any = super()
+        if functions.is_in_a_graph_of_keras():
+            return distributed.components(self)[0].read_value()
+        return inherited._get_cross_replica()
+
 
 class SetAnywhere(SyncOnRead):
     """A sync-on-read variable that cross-replica code may add to, and any code may assign.
