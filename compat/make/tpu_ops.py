@@ -1,36 +1,33 @@
 """Writes what TPUs take: ``tpudist/virtual/tpu_check/tpu_ops.json``.
 
-    python -m compat.make.tpu_ops
+    python -m compat.make.tpu_ops PYTHON [PYTHON ...]
 
-Types of ops of ``tf.raw_ops`` are refused that XLA has no kernel of in the installed TensorFlow,
-by its own registry of kernels. A minimal program of each other type is made, if one can be guessed
-from the op's definition, and compiled by libtpu, the TPU compiler, for the generations of TPUs in
-`SLICES`; inputs are noted whose values XLA needs when it compiles. An op that cannot be tried, or
-whose guessed program the compiler refuses, is left out: nothing is told of it. What compiles is
-tried with the dtypes of 64 bits too, of which the compiler makes pairs of 32 for most ops only.
+The first Python has the newest tensorflow-tpu, whose registry of kernels is read: the types of ops
+that it has for TPUs (``XLA_TPU_JIT``), the dtypes that each takes, and the inputs whose values XLA
+needs when it compiles. No TPU and no libtpu is asked. The others have older releases of
+TensorFlow, of any wheel: which ops their XLA did not have yet is noted. What
+:mod:`compat.make.tpu_dtypes` has found is kept.
 """
 
-import collections
-import datetime
-import itertools
+import contextlib
 import json
 import os
 import re
+import subprocess
+import sys
 
 from tests import ROOT
 
 FILE = os.path.join(ROOT, "tpudist", "virtual", "tpu_check", "tpu_ops.json")
 
-SLICES = ("v2:2x2", "v3:2x2", "v4:2x2x1", "v5e:1x1", "v6e:1x1")
-
-#: Types of ops whose kernels in a build for CPUs say nothing about a TPU.
+#: Types of ops of whose kernels the registry of XLA says nothing.
 LEFT_OUT = re.compile(
-    # Ops of TPUs, which a build for CPUs has no kernels of, and of other devices.
+    # Ops of TPUs, and of other devices.
     r"TPU|Xla|Infeed|Outfeed|SparseCore|Minibatch|Embedding|Prelinearize|Coo|Csr"
     r"|^(CrossReplicaSum|AllToAll|Collective.*|Nccl.*|Send|Recv|SyncDevice|GlobalIterId)$"
     # Control flow that becomes functions before it is compiled, and what computes nothing.
-    r"|^(Ref)?(Enter|Exit|LoopCond|Merge|NextIteration|Switch|Identity|Select)$|^For$"
-    r"|^(Placeholder.*|GuaranteeConst|VarHandleOp|RemoteCall|BatchFunction|Abort)$"
+    r"|^(Ref)?(Enter|Exit|LoopCond|Merge|NextIteration|Switch|Identity|Select)$|^For$|Call$"
+    r"|^(Placeholder.*|GuaranteeConst|VarHandleOp|BatchFunction|Abort|_.*)$"
     # What the bridge to XLA rewrites (mark_ops_for_outside_compilation.cc).
     r"|^(Inplace|TensorArray|TensorList|Stack|BatchNormWithGlobal)"
     # Variables of TensorFlow 1, and sparse updates, which TPUStrategy makes dense.
@@ -40,299 +37,148 @@ LEFT_OUT = re.compile(
     r"|^(Debug|Copy|CheckNumerics|CheckPinned|Quantized|Requant|Batch[A-Z]|DeepCopy|Experimental)"
 )
 
-#: What an input of an unknown type is tried with, the first that the op takes.
-_DTYPES = ("float32", "int32", "bool", "complex64", "int64", "uint8", "uint32")
-_SHAPES = ((2, 2), (1, 4, 4, 2), (2,), (), (1, 4, 4, 4, 2), (1, 2, 2))
-_INTEGERS = ([2, 2], 0, [0], 1, [1, 1], [[0, 0], [0, 0]], [1, 4, 4, 2], [2], [0, 1], [1])
-_ATTRIBUTES = {"int": 1, "float": 0.5, "bool": False, "shape": [2, 2], "list(int)": [1, 1, 1, 1]}
-_MOST_TRIES, _MOST_LOWERED = 900, 6
+#: Ops that builds for TPUs had before the others, as ResizeNearestNeighborGrad still: those of
+#: tensorflow/core/tpu/kernels/xla, and what gives shapes that only the run knows.
+OF_TPUS = frozenset(
+    "DynamicPartition NonMaxSuppressionV3 ResizeNearestNeighborGrad Unique UniqueV2 Where".split()
+)
 
-#: The dtypes of 64 bits.
-_WIDE = ("float64", "int64", "uint64", "complex64")
+#: Inputs that are registered as constants, and with other values compile all the same: tried by
+#: ``jit_compile`` with TensorFlow 2.21, each with a value of the function's argument.
+NOT_NEEDED = {
+    "EmptyTensorList": ["element_shape"],
+    "MatrixDiagV2": ["padding_value"],
+    "MatrixDiagV3": ["padding_value"],
+    "Slice": ["begin", "size"],
+    "StridedSlice": ["begin", "end"],
+    "StridedSliceGrad": ["begin", "end"],
+    "TensorListFromTensor": ["element_shape"],
+    "TopKV2": ["k"],
+}
 
-#: Types of ops that end the process when they are tried with wrong shapes.
-_CRASHES = ("DepthwiseConv2dNativeBackpropInput",)
-
-#: What TensorFlow says of an input whose value it needs.
-_CONSTANT = "must be a compile-time constant"
+#: Where the C++ function is whose result `constants` reads: it returns a pointer to a
+#: std::unordered_set.
+_LIBRARY = "libtensorflow_cc.so.2"
+_ARG_NAMES = (
+    "_ZN10tensorflow13XlaOpRegistry32CompileTimeConstantInputArgNamesE"
+    "RKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+)
 
 
 def main():
     """Writes the file."""
-    import tensorflow as tf
-
-    from tpudist.tools.compile.compiler import libtpu
-
-    kernels = _kernels()
-    names = [name for name in dir(tf.raw_ops) if not name.startswith("_")]
-    refused = [name for name in names if not kernels.get(name) and not LEFT_OUT.search(name)]
-    tried = sorted(name for name in kernels if kernels[name])
-    probes = {name: found for name in tried for found in [_probe(name)] if found}
-    constants = {name: found for name in probes for found in [_constants(*probes[name])] if found}
-    verdicts = [_verdicts(sorted(probes), probes, slice_) for slice_ in SLICES]
-    compiled = {name for name in probes if all(each.get(name) for each in verdicts)}
-    wide = _wide_programs({name: probes[name] for name in compiled})
-    for slice_ in SLICES:  # those that all refuse; few are left behind the first
-        verdict = _verdicts(sorted(wide), wide, slice_)
-        wide = {name: wide[name] for name in wide if verdict.get(name) is False}
+    if sys.argv[1:] == ["--registry"]:
+        print("\n" + json.dumps(registry()))
+        return
+    newest, *older = [_registry_of(python) for python in sys.argv[1:]]
+    taken = newest["tpu"]
+    with open(FILE, encoding="utf-8") as file:
+        kept = json.load(file)["refused_dtypes"]
+    refused = [op for op in newest["ops"] if op not in taken and not LEFT_OUT.search(op)]
     values = {
-        "tensorflow": tf.__version__,
-        "libtpu": libtpu.find().version,
-        "day": datetime.date.today().isoformat(),
-        "dtypes": _dtypes(),
-        "compiled": sorted(compiled),
+        "tensorflow": newest["tensorflow"],
         "refused": refused,
-        "constants": constants,
-        "refused_dtypes": _by_op(wide),
+        "later": {each["tensorflow"]: _missing(each, newest) for each in older},
+        "dtypes": _dtypes(taken),
+        "constants": _constants(newest["constants"]),
+        "refused_dtypes": {op: kept[op] for op in sorted(set(kept) & set(taken))},
     }
     with open(FILE, "w", encoding="utf-8") as file:
         file.write(json.dumps(values, indent=0) + "\n")
-    print({name: len(value) for name, value in values.items()}, sorted(set(probes) - compiled))
+    print({name: len(value) for name, value in values.items()})
 
 
-def _kernels():
-    """Returns {type of op: whether XLA has a kernel of it} of the installed TensorFlow.
+def _registry_of(python):
+    environment = dict(os.environ, TPU_LOAD_LIBRARY="0", TF_CPP_MIN_LOG_LEVEL="3")
+    command = [python, os.path.abspath(__file__), "--registry"]
+    environment["PYTHONPATH"] = ROOT
+    printed = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(printed.splitlines()[-1])
 
-    TensorFlow registers XLA's kernels when it first lowers a function.
-    """
+
+def _missing(older, newest):
+    """Returns the ops that a release computes on the CPU, and of which its XLA had no kernel."""
+    names = sorted(set(newest["tpu"]) & set(older["cpu"]) - set(older["xla"]) - OF_TPUS)
+    return [name for name in names if not LEFT_OUT.search(name)]
+
+
+def _dtypes(kernels):
+    """Returns {"dtype dtype": ["op.attribute", ...]} of the dtypes that kernels take."""
+    found = {}
+    for op, attributes in sorted(kernels.items()):
+        for name, dtypes in sorted(attributes.items()):
+            found.setdefault(" ".join(sorted(dtypes)), []).append("%s.%s" % (op, name))
+    return dict(sorted(found.items()))
+
+
+def _constants(registered):
+    """Returns {op: names of the inputs whose values XLA needs}."""
+    found = {op: sorted(set(each) - set(NOT_NEEDED.get(op, ()))) for op, each in registered.items()}
+    return {op: names for op, names in sorted(found.items()) if names}
+
+
+def registry():
+    """Returns what the registries of kernels of the installed TensorFlow have."""
     import tensorflow as tf
     from tensorflow.python.framework import kernels
 
-    lowered = tf.function(lambda x: x, jit_compile=True)
-    lowered.experimental_get_compiler_ir(tf.zeros([]))(stage="hlo")
+    # TensorFlow registers XLA's kernels when it first compiles, which a build for TPUs does for
+    # no CPU.
+    with contextlib.suppress(Exception):
+        _compile()
     found = {}
     for kernel in kernels.get_all_registered_kernels().kernel:
-        found[kernel.op] = found.get(kernel.op, False) or kernel.device_type == "XLA_CPU_JIT"
-    return found
-
-
-def _dtypes():
-    """Returns the dtypes of TPUs: ``kTpuAllTypes`` in TensorFlow's header, and handles."""
-    import tensorflow as tf
-    from tensorflow.core.framework import types_pb2
-
-    header = os.path.join(tf.sysconfig.get_include(), "tensorflow", "core", "tpu", "tpu_defs.h")
-    with open(header, encoding="utf-8") as file:
-        block = file.read().partition("kTpuAllTypes")[2].partition("};")[0]
-    found = [types_pb2.DataType.Value(name) for name in re.findall(r"DT_\w+", block)]
-    return sorted({tf.as_dtype(each).name for each in found} | {"resource", "variant"})
-
-
-def _probe(name):
-    """Returns (type of op, {argument: value}) of a program that XLA lowers, None if none is found.
-
-    A value is a list or a number, or `_Input`; of an attribute it is what the op takes.
-    """
-    import tensorflow as tf
-    from tensorflow.python.framework import op_def_registry
-
-    definition = op_def_registry.get(name)
-    if definition is None or not hasattr(tf.raw_ops, name) or name in _CRASHES:
-        return None
-    attributes = _attributes(definition)
-    if attributes is None:
-        return None
-    lowered = 0
-    for arguments in itertools.islice(_arguments(definition, attributes), _MOST_TRIES):
-        try:
-            with tf.Graph().as_default():
-                _call(name, arguments, tf.constant(1.0))
-        except Exception:  # of whatever kind: it is no program  # noqa: BLE001
-            continue
-        if _refusal(name, arguments) is None:
-            return name, arguments
-        lowered += 1
-        if lowered == _MOST_LOWERED:
-            return None
-    return None
-
-
-class _Input(collections.namedtuple("_Input", "dtype shape")):
-    """A tensor that is computed from the program's argument."""
-
-
-def _attributes(definition):
-    """Returns {attribute: value} of an op, None if one cannot be guessed."""
-    import tensorflow as tf
-
-    values = {}
-    numbers = {each.number_attr for each in definition.input_arg}
-    for attribute in definition.attr:
-        name, allowed = attribute.name, attribute.allowed_values.list
-        if attribute.HasField("default_value") or name in numbers:
-            continue
-        if attribute.type == "type":
-            choices = [tf.as_dtype(each).as_datatype_enum for each in _DTYPES]
-            fitting = [each for each in choices if not allowed.type or each in allowed.type]
-            value = tf.as_dtype(fitting[0]) if fitting else None
-        elif attribute.type == "list(type)":
-            value = [tf.float32, tf.float32]
-        elif attribute.type == "string":
-            value = allowed.s[0].decode() if allowed.s else None
-        else:
-            value = _ATTRIBUTES.get(attribute.type)
-        if value is None:
-            return None
-        values[name] = value
-    return values
-
-
-def _arguments(definition, attributes):
-    """Yields {argument: value} that an op may take: tensors of one shape, and small integers."""
-    import tensorflow as tf
-
-    defaults = {
-        each.name: tf.as_dtype(each.default_value.type)
-        for each in definition.attr
-        if each.type == "type" and each.HasField("default_value")
+        taken = found.setdefault(kernel.device_type, {}).setdefault(kernel.op, {})
+        for each in kernel.constraint:
+            names = [tf.as_dtype(dtype).name for dtype in each.allowed_values.list.type]
+            taken[each.name] = sorted(set(taken.get(each.name, [])) | set(names))
+    tpu = found.get("XLA_TPU_JIT", {})
+    return {
+        "tensorflow": tf.__version__,
+        "ops": [name for name in dir(tf.raw_ops) if name[0] != "_"] if tpu else [],
+        "cpu": sorted(found["CPU"]),
+        "xla": sorted(tpu or found["XLA_CPU_JIT"]),
+        "tpu": tpu,
+        "constants": {op: names for op in tpu for names in [constants(op)] if names},
     }
-    dtypes = {}
-    for each in definition.input_arg:
-        given = attributes.get(each.type_attr, defaults.get(each.type_attr))
-        dtypes[each.name] = tf.as_dtype(each.type) if each.type else given
-        if each.type_list_attr or dtypes[each.name] in (None, tf.string, tf.resource, tf.variant):
-            return
-    integers = [name for name, dtype in dtypes.items() if dtype.is_integer]
-    lists = {each.name for each in definition.input_arg if each.number_attr}
-    kept = {name: value for name, value in attributes.items() if name not in _inferred(definition)}
-    for shape in _SHAPES:
-        for values in itertools.product(_INTEGERS, repeat=len(integers)):
-            arguments = {name: _Input(dtype.name, shape) for name, dtype in dtypes.items()}
-            arguments.update(zip(integers, values))
-            arguments = {n: [v, v] if n in lists else v for n, v in arguments.items()}
-            yield dict(kept, **arguments)
 
 
-def _wide_programs(probes):
-    """Returns {"op dtype": program} with tensors of 64 bits, of programs that XLA lowers.
-
-    Args:
-      probes: {type of op: its program}.
-    """
-    from tensorflow.python.framework import op_def_registry
-
-    found = {}
-    for name, (_, arguments) in sorted(probes.items()):
-        definition = op_def_registry.get(name)
-        given = [each for each in definition.input_arg if not _is_given(arguments[each.name])]
-        types = {each.type_attr for each in [*definition.output_arg, *given]} - {""}
-        for dtype in _WIDE if len(types) == 1 else ():
-            program = name, _of_dtype(definition, arguments, *types, dtype)
-            if program[1] != arguments and _refusal(*program) is None:
-                found["%s %s" % (name, dtype)] = program
-    return found
-
-
-def _of_dtype(definition, arguments, attribute, dtype):
-    """Returns the arguments with inputs, and an attribute, of another dtype."""
+def _compile():
     import tensorflow as tf
 
-    def of_dtype(value):
-        if isinstance(value, list):
-            return [of_dtype(each) for each in value]
-        return value._replace(dtype=dtype) if isinstance(value, _Input) else value
-
-    inputs = {each.name for each in definition.input_arg if each.type_attr == attribute}
-    changed = {key: of_dtype(each) if key in inputs else each for key, each in arguments.items()}
-    return dict(changed, **{attribute: tf.as_dtype(dtype)} if attribute in arguments else {})
-
-
-def _by_op(names):
-    """Returns {type of op: its dtypes} of "op dtype"s."""
-    found = {}
-    for name, dtype in map(str.split, sorted(names)):
-        found.setdefault(name, []).append(dtype)
-    return found
+    if tf.__version__.startswith("1."):
+        try:
+            from tensorflow.python.compiler.xla import xla
+        except ImportError:
+            from tensorflow.contrib.compiler import xla
+        with tf.Session() as session:
+            session.run(xla.compile(lambda x: x + 1.0, [tf.constant(1.0)]))
+    else:
+        minor = int(tf.__version__.split(".")[1])
+        name = "jit_compile" if minor > 4 else "experimental_compile"
+        tf.function(lambda x: x + 1.0, **{name: True})(tf.constant(1.0))
 
 
-def _inferred(definition):
-    """Returns the attributes that follow from the inputs, which raw_ops does not take."""
-    return {each.type_attr for each in definition.input_arg if each.type_attr}
+def constants(op):
+    """Returns the names of the inputs of a type of op whose values XLA needs when it compiles."""
+    import ctypes
 
-
-def _call(name, arguments, scalar, unknown=None):
-    """Calls an op; the argument `unknown` is computed from `scalar` too."""
     import tensorflow as tf
 
-    def tensor(value):
-        if isinstance(value, list) and value and isinstance(value[0], _Input):
-            return [tensor(each) for each in value]
-        if not isinstance(value, _Input):
-            return value
-        one = scalar + 0.5 if value.dtype.startswith("float") else scalar
-        return tf.broadcast_to(tf.cast(one, value.dtype), value.shape)
+    class String(ctypes.Structure):
+        _fields_ = [("data", ctypes.c_char_p), ("size", ctypes.c_size_t), ("_", ctypes.c_char * 16)]
 
-    values = {key: tensor(value) for key, value in arguments.items()}
-    if unknown is not None:
-        values[unknown] = tf.constant(values[unknown]) + tf.cast(scalar, tf.int32)
-    return getattr(tf.raw_ops, name)(**values)
-
-
-def _refusal(name, arguments, unknown=None):
-    """Returns what XLA says where it cannot lower an op, None if it can."""
-    import tensorflow as tf
-
-    @tf.function(jit_compile=True, autograph=False)
-    def function(scalar):
-        return tf.nest.flatten(_call(name, arguments, scalar, unknown))
-
-    try:
-        function.experimental_get_compiler_ir(tf.TensorSpec([]))(stage="hlo_serialized")
-    except Exception as error:  # of whatever kind  # noqa: BLE001
-        return str(error)
-    return None
-
-
-def _constants(name, arguments):
-    """Returns the numbers of the inputs whose values XLA needs, from the end behind a list."""
-    from tensorflow.python.framework import op_def_registry
-
-    inputs, behind_a_list, found = op_def_registry.get(name).input_arg, False, []
-    for number, each in enumerate(inputs):
-        if _is_given(arguments[each.name]) and _CONSTANT in (
-            _refusal(name, arguments, each.name) or ""
-        ):
-            found.append(number - len(inputs) if behind_a_list else number)
-        behind_a_list |= bool(each.number_attr)
-    return found
-
-
-def _is_given(value):
-    """Whether an argument is a number, or numbers, and nothing that the program computes."""
-    return not isinstance(value[0] if isinstance(value, list) and value else value, _Input)
-
-
-def _verdicts(names, probes, slice_):
-    """Returns {type of op: whether the TPU compiler takes it}; all are one program if it can be.
-
-    Args:
-      names: types of ops; one that TensorFlow does not lower in a replica is left out.
-      probes: {type of op: its program}.
-      slice_: name of a slice.
-    """
-    import tensorflow as tf
-
-    import tpudist
-    from tpudist.v2_2 import tensorflow as ours
-
-    resolver = ours.distribute.cluster_resolver.TPUClusterResolver("virtual:1")
-    ours.tpu.experimental.initialize_tpu_system(resolver)
-    strategy = ours.distribute.experimental.TPUStrategy(resolver)
-
-    def step(scalar):
-        return [tf.nest.flatten(_call(*probes[name], scalar)) for name in names]
-
-    taken = None
-    try:
-        arguments = [tf.TensorSpec([])]
-        taken = tpudist.compile_step(strategy, step, arguments, topology=slice_, fast=True).ok
-    except tpudist.errors.CompileError as error:
-        print(slice_, len(names), names[:3], error)
-    if taken or len(names) < 2:
-        return {} if taken is None else dict.fromkeys(names, taken)
-    middle = len(names) // 2
-    halves = [_verdicts(half, probes, slice_) for half in (names[:middle], names[middle:])]
-    return {**halves[0], **halves[1]}
+    library = ctypes.CDLL(os.path.join(os.path.dirname(tf.__file__), _LIBRARY))
+    arg_names = library[_ARG_NAMES]
+    arg_names.restype = ctypes.c_void_p
+    at = arg_names(ctypes.byref(String(op.encode(), len(op))))
+    node = (ctypes.c_size_t * 3).from_address(at)[2] if at else 0
+    names = []
+    while node:  # of the std::unordered_set: the next one's address, and a std::string
+        string = String.from_address(node + ctypes.sizeof(ctypes.c_size_t))
+        names.append(string.data[: string.size].decode())
+        node = ctypes.c_size_t.from_address(node).value
+    return names
 
 
 if __name__ == "__main__":

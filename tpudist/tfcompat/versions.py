@@ -8,6 +8,8 @@ version. The figures come from running the installed wheels of each release
 
 from __future__ import annotations
 
+from typing import Iterable
+
 from packaging.version import Version
 
 try:
@@ -36,6 +38,11 @@ OLDEST = "1.13"
 
 def _since(release: str) -> bool:
     return TF.release >= Version(release).release
+
+
+def not_older(releases: Iterable[str]) -> list[str]:
+    """Returns those releases that are this TensorFlow, another patch of it, or newer."""
+    return [each for each in releases if TF.release[:2] <= Version(each).release[:2]]
 
 
 if not _since(OLDEST):

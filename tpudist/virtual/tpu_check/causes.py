@@ -170,13 +170,22 @@ class _Finder:
             return None if self._host_helps else table.advice(kind, strings)
         if not dtypes <= self._table.dtypes:
             return self._reason_of_dtype(kind, sorted(dtypes - self._table.dtypes)[0])
-        for dtype in dtypes.intersection(self._table.refused_dtypes.get(kind, ())):
+        dtypes = dtypes.intersection(self._table.refused_dtypes.get(kind, ()))
+        for dtype in sorted(dtypes) or self._dtypes_without_kernel(op):
+            if dtype == "string":
+                return table.advice("", has_strings=True)
             return "a TPU computes no %s of %s" % (kind, dtype), "tf.cast to float32 or int32"
-        for number in self._table.constants.get(kind, ()):
-            source = self._unknown_source(op.inputs[number])
+        for tensor in _inputs(op, self._table.constants.get(kind, ())):
+            source = self._unknown_source(tensor)
             if source is not None:
                 return _reason_of_value(source)
         return None
+
+    def _dtypes_without_kernel(self, op: Operation) -> list[str]:
+        """Returns the names of the dtypes of an op with which a TPU has no kernel of it."""
+        taken = {} if self._host_helps else self._table.taken_dtypes.get(op.type, {})
+        pairs = [(each, names) for key, names in taken.items() for each in _dtypes(op, key)]
+        return [dtype for dtype, names in pairs if dtype not in names]
 
     def _reason_of_dtype(self, kind: str, dtype: str) -> tuple[str, str] | None:
         if dtype == "string":
@@ -224,6 +233,26 @@ def _reason_of_value(source: Operation) -> tuple[str, str]:
         "%s that only the run knows (%s)" % (_OF_VALUE, source.name),
         "a Python number, or a shape that is known while tracing",
     )
+
+
+def _dtypes(op: Operation, name: str) -> list[str]:
+    """Returns the names of the dtypes that an attribute of an op holds, [] if it has none such."""
+    try:
+        value = op.get_attr(name)
+    except ValueError:  # of a newer TensorFlow's definition
+        return []
+    return [each.base_dtype.name for each in (value if isinstance(value, list) else [value])]
+
+
+def _inputs(op: Operation, names: Sequence[str]) -> list[Tensor]:
+    """Returns the inputs of an op that its definition has under some names."""
+    found: list[Tensor] = []
+    at = 0
+    for each in op.op_def.input_arg if names else ():
+        count = op.get_attr(each.number_attr) if each.number_attr else 1
+        found += list(op.inputs)[at : at + count] if each.name in names else []
+        at += count
+    return found
 
 
 def _needed(ops: Sequence[Operation], results: Iterable[Tensor]) -> set[Any]:

@@ -7,28 +7,26 @@ import json
 import os
 from typing import NamedTuple
 
+from tpudist.tfcompat import versions
+
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tpu_ops.json")
 
 
 class TpuOps(NamedTuple):
-    """The recorded table.
+    """What the TPUs of the installed TensorFlow take, as far as it is recorded.
 
     Args:
-      tensorflow, libtpu, day: what recorded it, and when.
       dtypes: names of the dtypes that a TPU has.
-      compiled: types of ops that the TPU compiler took.
       refused: types of ops that XLA has no kernel of.
-      constants: {type of op: the inputs whose values XLA needs when it compiles}.
+      taken_dtypes: {type of op: {attribute: names of the dtypes that its kernel takes}}.
+      constants: {type of op: names of the inputs whose values XLA needs when it compiles}.
       refused_dtypes: {type of op: dtypes of its results that the compiler does not take}.
     """
 
-    tensorflow: str
-    libtpu: str
-    day: str
     dtypes: frozenset[str]
-    compiled: frozenset[str]
     refused: frozenset[str]
-    constants: dict[str, tuple[int, ...]]
+    taken_dtypes: dict[str, dict[str, frozenset[str]]]
+    constants: dict[str, list[str]]
     refused_dtypes: dict[str, list[str]]
 
 
@@ -37,10 +35,16 @@ def tpu_ops() -> TpuOps:
     """Returns the recorded table."""
     with open(_FILE, encoding="utf-8") as file:
         values = json.load(file)
-    for name in ("dtypes", "compiled", "refused"):
-        values[name] = frozenset(values[name])
-    values["constants"] = {op: tuple(inputs) for op, inputs in values["constants"].items()}
-    return TpuOps(**values)
+    refused = set(values["refused"])
+    for release in versions.not_older(values["later"]):
+        refused.update(values["later"][release])
+    taken: dict[str, dict[str, frozenset[str]]] = {}
+    for dtypes, attributes in values["dtypes"].items():
+        for op, name in (each.split(".") for each in attributes):
+            taken.setdefault(op, {})[name] = frozenset(dtypes.split())
+    own = set(" ".join(values["dtypes"]).split()) - {"string"}  # which it only passes on
+    wide = values["refused_dtypes"]
+    return TpuOps(frozenset(own), frozenset(refused), taken, values["constants"], wide)
 
 
 _PYTHON = (
