@@ -78,7 +78,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         return self.as_per_replica(results)
 
     def _restore_all_copies(self) -> None:
-        """Gives all copies of new variables the first one's value.
+        """Copies the first copy's value of new variables to all copies.
 
         A checkpoint that waited for a variable, as for an optimizer's slot, is read by the replica
         that makes it, while no step has run yet.

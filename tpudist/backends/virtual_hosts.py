@@ -73,7 +73,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         inputs.set_devices(self, self._labels, self.host)
 
     def _get_cross_device_ops(self, *unused_value: Any) -> object:
-        """Gives what sends one tensor of each worker, whatever number of replicas it is of."""
+        """Returns cross-device ops that send one tensor of each worker, whatever its replicas."""
         return self._cross_device_ops
 
     def _create_variable(self, next_creator: Any, *args: Any, **kwargs: Any) -> Value:
@@ -141,7 +141,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
             return self.gathered_over_workers([tf.concat(parts, 0)], 0)
 
     def _broadcast_to(self, tensor: Any, destinations: object) -> Nest:
-        """Gives all hosts the first one's value where replicas may have values of their own."""
+        """Sends all hosts the first one's value where replicas may have values of their own."""
         with self.place():
             tensor = distributed.to_broadcast(tensor, destinations)
             if distributed.is_tensor_like(tensor) and not merge.is_known_equal(tensor):

@@ -154,7 +154,7 @@ def _changes(variable: Any) -> set[Any]:
 
 
 def _followed(done: Any, variables: Sequence[Sequence[Any]]) -> Operation:
-    """An op that does `done`, and then gives the other copies of variables the first one's value.
+    """An op that runs `done`, and then copies the first copy of each variable to the others.
 
     Args:
       done: what an ``apply_gradients`` has returned, which changed the first copies.

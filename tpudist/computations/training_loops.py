@@ -35,7 +35,7 @@ class Loops:
 
 
 def _fed(body: Fn, infeed_queue: Any) -> Fn:
-    """`body`, which also takes what `infeed_queue`, if there is one, gives a core."""
+    """`body`, which also takes a core's tensors of `infeed_queue`, if there is one."""
     if infeed_queue is None:
         return body
     context = strategies.virtual_replica()

@@ -216,7 +216,7 @@ def _is_tf2() -> bool:
 
 
 def _gone(space: Namespace, path: str, name: str, cause: AttributeError | None) -> list[Any]:
-    """[a module of contrib, or what stands for a name of it], or []."""
+    """[the module, or the placeholder, of a name of contrib], or []."""
     if contrib_modules.is_module(path):
         child = Namespace(space.__name__ + "." + name, "contrib", path, space._tpudist_root, space)
         if not _is_gone(child) or not stand_ins.is_asked():

@@ -33,7 +33,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Absent:
-    """Stands for a name that this release has not yet; making one is refused."""
+    """Placeholder for a name that this release does not have yet; making one is refused."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise ArgumentError(

@@ -179,7 +179,7 @@ def _sessions() -> Iterator[quirks.Patch]:
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
-    """Stands for what only says, or tidies, what the chief has written."""
+    """Replaces functions that only report, or tidy, what the chief has written."""
 
 
 def _elsewhere(

@@ -1,4 +1,4 @@
-"""Checks the context of a call, and says what a replica knows.
+"""Checks the context of a call; members of replica contexts.
 
 Core knows no era: errors use the words of the strategy's class.
 """

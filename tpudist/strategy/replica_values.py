@@ -35,7 +35,7 @@ class Mapped:
 
 
 def reduction(aggregation: object, none_allowed: bool = False) -> Nest:
-    """The reduction that an aggregation or a ``ReduceOp`` stands for.
+    """The reduction of an aggregation or a ``ReduceOp``.
 
     Args:
       aggregation: a ``tf.VariableAggregation``, a ``tf.distribute.ReduceOp``,

@@ -102,7 +102,7 @@ class WorkerExtended(CollectiveExtended):
         return results
 
     def chiefs_value(self, tensor: Any) -> Nest:
-        """Gives all workers the chief's tensor, of numbers or truth values."""
+        """Sends all workers the chief's tensor, of numbers or truth values."""
         sent = tf.cast(tensor, tf.int32) if tensor.dtype == tf.bool else tensor
         if self._id_in_cluster:
             sent = tf.zeros_like(sent)
@@ -211,7 +211,7 @@ def _is_plain(leaf: object) -> bool:
 
 
 class _NoStrategy:
-    """Stands for the strategy of an extended object that is made for its server alone."""
+    """Placeholder for the strategy of an extended object that is made for its server alone."""
 
 
 def start(names: Sequence[str]) -> None:

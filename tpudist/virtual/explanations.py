@@ -232,7 +232,7 @@ class Explanation:
         return "\n".join([head, cost] + self._lines())
 
     def details(self) -> list[str]:
-        """Lines on where replicas meet, what a TPU would make of it, and what to type next."""
+        """Lines on where replicas meet, hints on performance on a TPU, and what to type next."""
         lines = ["  " + str(each) for each in self.meetings]
         lines += [
             "  %s: a TPU refuses %s: %s" % (cause.place, ", ".join(cause.op_types), cause.why)

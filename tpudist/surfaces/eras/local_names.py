@@ -88,7 +88,7 @@ class Bindings:
             self._stands_for(argument.arg, value)  # of a keyword without default: None
 
     def _stands_for(self, name: str, value: object) -> None:
-        """Records that a name, or ".attribute", stands for the module that a value is."""
+        """Records a name, or ".attribute", whose value is a module."""
         module = self._dotted(value)
         if module in surfaces.CONTRIB_NAMES or module in surfaces.first_modules():
             self.tensorflow.setdefault(name, module)

@@ -1,4 +1,4 @@
-"""Gives distributed datasets one iterator per host.
+"""Makes iterators over distributed datasets, one per host.
 
 TensorFlow makes one ``tf.data`` iterator per host and one more per replica,
 which copies the replica's share to its device, from 2.2 on.

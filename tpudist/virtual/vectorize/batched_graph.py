@@ -110,7 +110,7 @@ class BatchedGraph:
         return [self._batched[tensor] for tensor in tensors]
 
     def ops_of(self, op: Operation) -> list[Operation]:
-        """The ops that stand for `op` of the trace, as control inputs of others."""
+        """The batched ops of `op` of the trace, as control inputs of others."""
         return self._ops[op]
 
     def output_value(self, tensor: Tensor, not_summed: Tensors) -> BatchedValue:
@@ -150,7 +150,7 @@ class BatchedGraph:
         return [new_op for control in controls for new_op in self._ops_to_wait_for(control)]
 
     def _ops_to_wait_for(self, op: Operation) -> list[Operation]:
-        """The ops that stand for `op` of the trace as a control input.
+        """The batched ops of `op` of the trace that a control input means.
 
         Of more than two copies it is one op that waits for them all: control edges from each
         copy to each copy of another op would grow with the square of the replicas.
