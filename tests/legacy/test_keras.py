@@ -96,6 +96,9 @@ def test_nothing_is_left(script):
         ("x = 1\nfrom keras.layers import Dense", None, "script.py:2"),
         ("try:\n  import keras\nexcept ImportError:\n  keras = None", None, None),
         ("import kerastuner", None, None),
+        ("import keras\nkeras.ops.add(1, 2)", None, None),
+        ("import helper\nfrom keras import ops", None, None),
+        ("import keras\nfrom keras.random import uniform", None, None),
         ("import helper", "helper.py:2", None),
     ],
 )

@@ -20,6 +20,8 @@ _METHODS = frozenset(
     "train_on_batch test_on_batch predict_on_batch fit_generator evaluate_generator "
     "predict_generator".split()
 )
+#: Modules of Keras 3 that Keras 2 has not.
+_OF_KERAS_3 = frozenset("ops random distribution tree".split())
 _WEIGHTS = frozenset(["sample_weight", "class_weight"])
 _OF_GRAPHS = frozenset(
     "run_steps_on_dataset call_for_each_tower make_one_shot_iterator get_session "
@@ -39,6 +41,7 @@ class Keras:
       places: the folders of the user's modules, where one called keras would be their own.
 
     Attributes:
+      of_keras_3: whether it is written for Keras 3; then nothing is said of its Keras.
       tensorflows: where ``tf.keras``, or what TensorFlow's other names take from it, is named
         first, as "train.py:3".
       own: where the package ``keras`` is imported first without a try.
@@ -53,6 +56,7 @@ class Keras:
         )
         self._strategy = False
         self._refused: str | None = None
+        self.of_keras_3 = False
         self.tensorflows: str | None = None
         self.own: str | None = None
         self.graph: str | None = None
@@ -80,6 +84,9 @@ class Keras:
         self.graph = self.graph or next(iter(graph), None)
         self.tensorflows = self.tensorflows or ("%s:%d" % (place, min(used)) if used else None)
         self.own = self.own or ("%s:%d" % (place, min(own)) if own else None)
+        self.of_keras_3 = self.of_keras_3 or bool(own and _names_keras_3(nodes))
+        if self.of_keras_3:
+            self.tensorflows = self.own = None
 
 
 def _own(nodes: walks.Nodes) -> Iterator[int]:
@@ -96,6 +103,17 @@ def _own(nodes: walks.Nodes) -> Iterator[int]:
         is_relative = is_from and node.level
         if node not in tried and not is_relative and "keras" in {n.split(".")[0] for n in names}:
             yield node.lineno
+
+
+def _names_keras_3(nodes: walks.Nodes) -> bool:
+    """Whether a file names a module of ``keras`` that Keras 2 has not."""
+    dotted = [
+        "%s.%s" % (walks.last_word(each.value), each.attr) for each in nodes.of(ast.Attribute)
+    ]
+    for node in nodes.of(ast.ImportFrom):
+        dotted += ["%s.%s" % (node.module, alias.name) for alias in node.names]
+        dotted.append(node.module or "")
+    return any("keras.%s" % name in dotted for name in _OF_KERAS_3)
 
 
 def _methods(nodes: walks.Nodes) -> Iterator[tuple[ast.Call, str]]:
