@@ -16,13 +16,15 @@ from compat.make import first_generation, gone_names, tables
 
 #: What tells no generation: strategies tell an era, and Keras is one for both.
 EXCEPT = ("distribute", "keras")
+#: A module of Keras, which the walk does not enter.
+OF_KERAS = ("optimizers",)
 
 
 def names(pythons: Iterable[str]) -> set[str]:
     """The dotted names, by the TensorFlow that is installed and old ones."""
     second, first = gone_names.public(sys.executable)
     found = second.difference(first, *[gone_names.public(python)[1] for python in pythons])
-    found = {name for name in found if not first_generation.below(name, EXCEPT)}
+    found = {name for name in found if not first_generation.below(name, EXCEPT)}.union(OF_KERAS)
     return {name for name in found if not first_generation.below(name.rpartition(".")[0], found)}
 
 

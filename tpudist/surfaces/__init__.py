@@ -15,6 +15,7 @@ from tpudist.surfaces.tables import table
 
 # Tables of ``names.txt``, which says what is in them; each is read when it is first asked for.
 ATTRIBUTES: dict[tuple[str, str], str]
+CHANGED_DEFAULTS: dict[str, dict[str, str]]
 CONTRIB_NAMES: dict[str, frozenset[str]]
 DESCRIPTIONS: dict[str, str]
 DROPINS: dict[str, dict[str, str]]

@@ -87,6 +87,22 @@ def generation(dotted: str, positional: int, keywords: Iterable[str], complete: 
     return SAME
 
 
+def defaults_left_out(dotted: str, positional: int, keywords: Iterable[str]) -> dict[str, str]:
+    """{parameter: its default in TensorFlow 1} of those that a call leaves out and that changed.
+
+    Args:
+      dotted, positional, keywords: as of `generation`.
+    """
+    keywords = frozenset(keywords)
+    rows = table("CHANGED_DEFAULTS").get(dotted, {})
+    places_ = {name: row.partition(" ") for name, row in rows.items()}
+    return {
+        name: default
+        for name, (place, _, default) in places_.items()
+        if name not in keywords and positional <= int(place)
+    }
+
+
 def _takes(
     parameters: tuple[str, ...], required: Iterable[str], positional: int, keywords: frozenset[str]
 ) -> bool:

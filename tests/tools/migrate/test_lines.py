@@ -41,6 +41,8 @@ def test_each_rule_has_a_case():
         names = [name.rpartition(".")[2] for _, name in rule.uses]
         assert rule.name in told | {
             "estimators",
+            "changed-defaults",
+            "frozen-batch-norm",
             "keras-2",
             "sessions",
             "run-steps-on-dataset",

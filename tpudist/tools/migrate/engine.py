@@ -104,9 +104,11 @@ class Engine:
         else:
             self._apply_rules(plan, table)
             moved = self._relocation(plan, path)
-        is_first = self._keras == "2" and steps[-1] == "latest" and self.wanted(keras_2.RULE)
-        if is_first and path in self._program.keras_starts:
-            keras_2.plan_line(plan)
+        if steps[-1] == "latest" and self.wanted(keras_2.RULE):
+            if self._keras == "3" and path in self._program.keras_graphs:
+                keras_2.leave_graph(plan)
+            elif self._keras == "2" and path in self._program.keras_starts:
+                keras_2.plan_line(plan)
         has_imports = self.wanted(rules.IMPORTS)
         if moved is not None and has_imports:
             imports.plan_imports(plan, moved)

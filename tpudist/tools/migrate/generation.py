@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Iterator, Mapping, NamedTuple, Sequence
+from typing import Iterable, Iterator, Mapping, NamedTuple, Sequence
 
 from tpudist.surfaces import changed_names
 from tpudist.surfaces.eras import evidence, local_names, walks
@@ -16,6 +16,7 @@ from tpudist.surfaces.eras.evidence import Evidence
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 
 FIRST, SECOND, BOTH = "TensorFlow 1", "TensorFlow 2", "TensorFlow 1 and 2"
+BATCH_NORM = "keras.layers.BatchNormalization"
 #: Names that belong to an era, or say their generation themselves.
 _OF_OTHERS = ("distribute.", "tpu.", "compat.")
 #: What a user says of a file.
@@ -42,7 +43,19 @@ def of_file(
     return Hints(
         evidence.FIRST_GENERATION in kinds or changed_names.FIRST in calls,
         evidence.SECOND_GENERATION in kinds or changed_names.SECOND in calls,
-        changed_names.BOTH in calls,
+        changed_names.BOTH in calls or freezes_batch_norm(nodes, bindings.dotted_names.values()),
+    )
+
+
+def freezes_batch_norm(nodes: walks.Nodes, names: Iterable[str | None]) -> bool:
+    """Whether a file with these names of TensorFlow sets ``trainable`` of a layer to False.
+
+    A BatchNormalization uses its moving means then, in TensorFlow 2 alone.
+    """
+    return BATCH_NORM in names and any(
+        walks.last_word(target) == "trainable" and getattr(each.value, "value", None) is False
+        for each in nodes.of(ast.Assign)
+        for target in each.targets
     )
 
 
@@ -61,6 +74,8 @@ def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[str]:
             is_complete = not stars and len(keywords) == len(call.keywords)
             positional = len(call.args) - len(stars)
             yield changed_names.generation(dotted, positional, keywords, is_complete)
+            if changed_names.defaults_left_out(dotted, positional, keywords):
+                yield changed_names.BOTH
 
 
 def of_program(codebase: CodeBase, path: str, known: Mapping[str, str], origin: str) -> str:

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 CARRIED_ON, CONTRIB = ("tf", "contrib.+"), ("tf", "contrib.*")
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
 _TPU_DEVICE = re.compile(r"/device:TPU(_SYSTEM)?:\d+\Z")
-_OF_GENERATIONS = ("changed-names", "first-generation")
+_OF_BEHAVIOURS = ("changed-defaults", "frozen-batch-norm")
+_OF_GENERATIONS = ("changed-names", "first-generation", *_OF_BEHAVIOURS)
 #: Members of strategies that many objects have: reported only of what is called like a strategy.
 _COMMON = frozenset(
     ["run", "reduce", "update", "map", "initialize", "finalize", "broadcast", "group", "configure"]
@@ -220,7 +221,9 @@ def _leave_unsure(plan: Plan, node: Any, table: Table, names: list[str]) -> None
     is_called = type(parent) is ast.Call and parent.func is node
     for dotted in names:
         rule = table.get(("tf", dotted))
-        if rule is None or not (is_called or rule.name == "gone-names"):
+        if rule is None or rule.name in _OF_BEHAVIOURS:
+            continue
+        if not (is_called or rule.name == "gone-names"):
             continue
         use = Use(plan, rule.name, "tf", dotted, node)
         if rule.name not in _OF_GENERATIONS or not use.is_v1():

@@ -59,7 +59,11 @@ _SAYS = {
     "disabled": re.compile(r"disable_v2_behavior\("),
     "keras 2": re.compile("TF_USE_LEGACY_KERAS"),
 }
-_OF_KERAS = re.compile(r"(keras|layers|nn\.rnn_cell|contrib\.(keras|layers|slim))\b")
+#: Names that Keras implements, but for those that do the same in Keras 2 and 3.
+_OF_KERAS = re.compile(
+    r"(layers|nn\.rnn_cell|contrib\.(keras|layers|slim))\b"
+    r"|keras\.(?!datasets\b|utils(\.(get_file|to_categorical|Progbar))?$)"
+)
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
 _TENSORFLOW = ("", "compat.v1", "compat.v2")  # names of TensorFlow itself, below ``tf``
 
@@ -106,6 +110,7 @@ class Program:
         between graphs and eager execution, and those with a TPUEstimator.
       keras_starts: the files that programs with names of Keras start with, unless they say
         themselves which Keras it is.
+      keras_graphs: files with names of Keras, of programs that use a Session or make a Graph.
       graphs: the files of programs that use a Session or make a Graph.
       v2_graphs: those of them that have TensorFlow 2's behavior.
       summing: the files of programs that ask for losses that are no means.
@@ -144,6 +149,7 @@ class Program:
         self.estimators = estimators.files(codebase, naming_one, (second | self.later) - self._v1)
         self.starts = self._starts(codebase)
         naming_keras = {path for path, each in facts.items() if each.keras}
+        self.keras_graphs = naming_keras & self.graphs
         keras_starts = self._entries(codebase, naming_keras, self._saying("keras 2"))
         self.keras_starts = keras_starts.difference(self.estimators)
         disabled = self._saying("disabled")
@@ -292,7 +298,9 @@ def _read(codebase: CodeBase, module: Module, exports: Mapping[str, Names]) -> t
 def _names_keras(names: Iterable[str]) -> bool:
     """Whether some dotted names below ``tf`` have one that Keras implements."""
     plain = map(names_lib.without_compat, names)
-    return any(_OF_KERAS.match(surfaces.MOVED.get(each, each)) for each in plain)
+    found = {surfaces.MOVED.get(each, each) for each in plain}
+    is_a_variable = "keras" in found and not any(each.startswith("keras.") for each in found)
+    return is_a_variable or any(map(_OF_KERAS.match, found))
 
 
 def _is_setup(path: str) -> bool:

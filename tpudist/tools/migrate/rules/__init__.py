@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *("contrib_homes", "datasets", "generations", "gone_names"),
-    *("keras", "rows", "strategies", "tpu_system"),
+    *("keras", "rows", "shapes", "strategies", "tpu_system"),
 )
 #: The rule that is not asked about names: imports follow from what is rewritten.
 IMPORTS = "imports"

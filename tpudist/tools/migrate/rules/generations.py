@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tpudist import surfaces
 from tpudist.surfaces import changed_names as changed
+from tpudist.tools.migrate import generation
+from tpudist.tools.migrate.resolution.module import first_name
 from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
@@ -39,9 +41,52 @@ def changed_names(use: Use) -> None:
             use.leave("tf.compat.v1 takes other arguments now", "by keyword, of %s" % now)
     elif of == changed.FIRST and path in program.mixed:
         use.respell("compat.v1." + use.name)
-    elif path in program.mixed or path in program.undecided:
-        use.leave(
-            "TensorFlow 2 has another one",
-            "# tpudist: tf1 or # tpudist: tf2 on a line of the file",
-            lasts=path not in program.disputed,
-        )
+    else:
+        _leave_undecided(use, "TensorFlow 2 has another one")
+
+
+def _leave_undecided(use: Use, why: str) -> None:
+    """Reports a use of a file that does not show which TensorFlow it is written for."""
+    path, program = use.module.path, use.plan.program
+    if path in program.mixed or path in program.undecided:
+        instead = "# tpudist: tf1 or # tpudist: tf2 on a line of the file"
+        use.leave(why, instead, lasts=path not in program.disputed)
+
+
+#: What Keras 3 calls hard_sigmoid is another function than that of Keras 2.
+_HARD_SIGMOID = "lambda x: tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
+
+
+@rule("changed-defaults", [("tf", name) for name in surfaces.CHANGED_DEFAULTS])
+def changed_defaults(use: Use) -> None:
+    """Arguments whose defaults changed: ``recurrent_activation`` of an LSTM, ``reset_after``."""
+    if use.call is None:
+        return
+    keywords = [each.name for each in use.arguments if each.name]
+    left_out = changed.defaults_left_out(use.name, len(use.call.args), keywords)
+    written = ", ".join("%s=%s" % pair for pair in left_out.items())
+    if not use.is_v1():
+        if written:
+            _leave_undecided(use, "the defaults of TensorFlow 1 are %s" % written)
+    elif written and use.plan.target == "latest":
+        if use.has_stars:
+            use.leave("TensorFlow 1 had other defaults", written)
+        elif use.plan.keras == "3" and "recurrent_activation" in left_out:
+            instead = written.replace("'hard_sigmoid'", _HARD_SIGMOID)
+            use.leave("TensorFlow 1 had other defaults", instead)
+        else:
+            use.edits.insert(use.arguments[-1].end, ", " + written.replace("'", '"'))
+            use.note(written)
+
+
+@rule("frozen-batch-norm", [("tf", generation.BATCH_NORM)])
+def frozen_batch_norm(use: Use) -> None:
+    """A BatchNormalization whose ``trainable`` is False uses its moving means in TensorFlow 2."""
+    if not generation.freezes_batch_norm(use.module.nodes, [use.name]):
+        return
+    why = "with trainable = False it normalizes by the batch in TensorFlow 1 alone"
+    first = use.tensorflow_name(first_name(use.node)) or ""
+    if not use.is_v1():
+        _leave_undecided(use, why)
+    elif use.plan.target == "latest" and (use.plan.keras == "3" or first.startswith("keras")):
+        use.leave(why, "training=True where it is called")

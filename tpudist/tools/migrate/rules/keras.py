@@ -24,7 +24,16 @@ for _table in (surfaces.KERAS_ARGUMENTS, surfaces.KERAS_RENAMED):
 _OF_LAYERS = {*surfaces.KERAS_LAYERS, *surfaces.KERAS_WEIGHTS}
 #: Methods and classes of Keras that Keras 3 takes other arguments of, whatever their words are.
 _CALLS = frozenset(
-    ["add_weight", "minimize", "ModelCheckpoint", "save", "save_weights", "set_value"]
+    [
+        "add_variable",
+        "add_weight",
+        "compile",
+        "minimize",
+        "ModelCheckpoint",
+        "save",
+        "save_weights",
+        "set_value",
+    ]
 )
 _OPTIMIZER = re.compile("optimizer$|^opt$")
 
@@ -138,6 +147,11 @@ def _is_legacy(use: Use) -> bool:
     )
 
 
+_OPTIMIZERS_OF_1 = (
+    "tf.keras.optimizers.Adam(rate, epsilon=1e-8) for AdamOptimizer, SGD for "
+    "GradientDescentOptimizer and MomentumOptimizer; others compute something else; --keras 2 "
+    "takes it as it is"
+)
 _LAYERS, _OPTIMIZERS = "keras.layers.", "keras.optimizers."
 _LAYER = re.compile("^$|^self$|layer")
 _LAYER_CLASS = re.compile(r"keras\.layers\.[A-Z]")
@@ -194,9 +208,13 @@ def _of_class(use: Use, dotted: str) -> None:
 def _of_method(use: Use) -> None:
     owner = use.node.value
     _leave_refused(use, surfaces.KERAS_ARGUMENTS.get("." + use.name, {}))
-    if use.name == "lr":
+    if use.name == "compile":
+        optimizer = use.argument(0, "optimizer")
+        if optimizer and ("is", "optimizer") in use.evaluator.values(use.module, optimizer.value):
+            use.leave("Keras 3 takes no optimizer of tf.train", _OPTIMIZERS_OF_1)
+    elif use.name == "lr":
         use.leave("no optimizer of Keras 3 has it", "learning_rate")
-    elif use.name == "add_weight":
+    elif use.name in ("add_variable", "add_weight"):
         first = use.argument(0)
         is_name = first is not None and walks.text(first.value) is not None
         if is_name and _LAYER.search(last_word(owner)):

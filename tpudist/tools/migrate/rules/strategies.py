@@ -18,7 +18,11 @@ _SIMPLE = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 def scale_losses(use: Use) -> None:
     """Optimizers divided a mean loss by the number of towers up to 1.13; now the program does."""
     program = use.plan.program
-    if use.call is None or use.module.path not in program.divided:
+    if use.module.path not in program.divided:
+        return
+    if use.call is None:
+        why = "up to 1.13 the optimizer divided a mean loss by the number of towers"
+        use.leave(why, "where it is called, if the loss is a mean, " + _DIVIDE % "it", lasts=False)
         return
     loss = use.argument(0, "loss")
     if loss is not None and _REPLICAS in use.code(loss.value):
