@@ -1,5 +1,6 @@
 """What CI runs: each step of .ci/run can be called by name, and workflows call nothing else."""
 
+import configparser
 import fnmatch
 import importlib.util
 import os
@@ -108,6 +109,15 @@ def test_a_step_is_called_by_name_in_an_environment_that_it_makes(ran, step):
 def test_dead_code_fails_the_lint(ran):
     code, calls, _ = ran("lint", fails="vulture --config vulture.toml")
     assert code == 7 and [call.split()[0] for call in calls] == ["pip", "ruff", "ruff", "vulture"]
+
+
+def test_readmes_tests_measure_coverage_and_the_others_do_not(ran):
+    measured = [call for call in ran()[1] if "--cov" in call]
+    assert measured == ["python -m pytest -m not slow --cov"]
+    settings = configparser.ConfigParser(interpolation=None)
+    settings.read(os.path.join(ROOT, "setup.cfg"))
+    assert settings["coverage:run"]["source"] == "tpudist"
+    assert settings.getint("coverage:report", "fail_under") >= 85
 
 
 def test_each_name_that_is_allowed_to_have_no_use_is_there():
