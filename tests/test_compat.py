@@ -28,7 +28,8 @@ def test_every_minor_release_has_a_row():
 @pytest.mark.parametrize("name", TABLE.sections())
 def test_a_row_is_well_formed(name):
     row = TABLE[name]
-    assert set(row) <= {"python", "requirement", "constraints", "native", "environment", "notes"}
+    fields = {"python", "requirement", "constraints", "native", "environment", "notes"}
+    assert set(row) <= fields | {"tpu"}
     assert re.match(r"3\.\d+$", row["python"])
     wheel, version = row["requirement"].split("==")
     assert wheel in ("tensorflow", "tensorflow-cpu")

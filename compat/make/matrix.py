@@ -38,7 +38,8 @@ Each entry counts the conformance cases of a release, a surface and a mode on
 the virtual TPU (the last column: cases on the native TPU graph of a described
 system). "listed" cases fail as `differences/` says, "not available" ones ask
 for something that the release does not have. A release without a column of
-eager functions starts in graph mode (TensorFlow 1).
+eager functions starts in graph mode (TensorFlow 1). TensorFlow 2.20 is the newest
+that a TPU runs: there is no tensorflow-tpu of 2.21.
 
 """
 

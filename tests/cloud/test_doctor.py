@@ -21,7 +21,8 @@ WHERE = ["--zone", server.ZONE, "--project", server.PROJECT]
 def doctor(google, monkeypatch, capfd):
     """(exit code, standard output) of the doctor, beside a TensorFlow that is not looked at."""
     monkeypatch.setattr(
-        "tpudist.tools.doctor.environment.probe_tensorflow", lambda: {"version": str(versions.TF)}
+        "tpudist.tools.doctor.environment.probe_tensorflow",
+        lambda **_: {"version": str(versions.TF)},
     )
 
     # Where a test does not ask for a process of its own, that is spared.

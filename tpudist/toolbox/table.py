@@ -23,6 +23,7 @@ class Row(NamedTuple):
     requirement: str  # its wheel, e.g. ``"tensorflow-cpu==2.15.1"``
     constraints: tuple[str, ...]  # further requirements without which it does not work
     environment: dict[str, str]  # {name: value} of variables that it needs
+    tpu: tuple[str, ...] = ()  # its wheel for TPUs, and libtpu; empty if it has none
 
     @property
     def minor(self) -> str:
@@ -58,6 +59,7 @@ def _row(release: str, section: Mapping[str, str]) -> Row:
         wheel(section["requirement"]),
         tuple(lines(section.get("constraints", ""))),
         {name.strip(): value.strip() for name, _, value in pairs},
+        tuple(lines(section.get("tpu", ""))),
     )
 
 
@@ -101,20 +103,34 @@ def select(rows: Mapping[str, Row], names: str | None) -> list[Row]:
 def constraints(release: str) -> str:
     """The text of a constraints file for pip: what `tpudist matrix` installs a release with.
 
+    Args:
+      release: such as "1.15", or "tpu-2.20" for what a TPU runs.
+
     Raises:
       MatrixError: the release is not in the table.
     """
-    rows = read()
+    rows = dict(read(), **on_tpus())
     if release not in rows:
         raise MatrixError(
             "--constraints %s" % release,
             "it takes one release; the table of them has %s" % ", ".join(rows),
-            "tpudist doctor --constraints %s" % list(rows)[-2],
+            "tpudist doctor --constraints %s" % list(read())[-2],
         )
     row = rows[release]
     head = "# TensorFlow %s, on Python %s: pip install -c FILE %s"
     pins = [row.requirement, *row.constraints]
     return "\n".join([head % (row.minor, row.python, row.requirement), *pins]) + "\n"
+
+
+def on_tpus() -> dict[str, Row]:
+    """{"tpu-2.20": Row} of the releases that have a wheel for TPUs, which the row requires."""
+    return {
+        "tpu-" + name: row._replace(
+            requirement=row.tpu[0], constraints=row.tpu[1:] + row.constraints
+        )
+        for name, row in read().items()
+        if row.tpu
+    }
 
 
 def draw(

@@ -103,7 +103,8 @@ def test_what_cannot_be_read_is_an_error(tmp_path, text):
 
 
 def test_command(program, capsys, monkeypatch):
-    monkeypatch.setattr("tpudist.tools.doctor.environment.probe_tensorflow", machine().probe.copy)
+    probe = machine().probe
+    monkeypatch.setattr("tpudist.tools.doctor.environment.probe_tensorflow", lambda **_: probe)
     cli.main(["doctor", program])
     assert "train.py:3: tf.contrib.training.HParams" in capsys.readouterr().out
 

@@ -59,9 +59,37 @@ def test_the_wheels_own_requirements_count():
     )
     seen = [finding.seen for finding in checks.diagnose(env)]
     assert sorted(seen, reverse=True) == [
-        "libtpu 0.0.10 beside TensorFlow 2.20.0, which needs libtpu~=0.0.14",
+        "libtpu 0.0.10 beside TensorFlow 2.20.0, which needs libtpu<0.0.32,>=0.0.14,~=0.0.14",
         "keras is missing beside TensorFlow 2.20.0, which needs keras>=3.0,>=3.10.0",
     ]
+
+
+def test_a_libtpu_that_ends_the_process_is_named_with_the_line_to_type():
+    """What ``pip install tensorflow-tpu==2.20.0`` gives."""
+    env = machine(
+        "2.20.0",
+        wheel="tensorflow-tpu",
+        distributions={"libtpu": "0.0.52"},
+        requires=["libtpu~=0.0.14"],
+        version=None,
+        keras=None,
+        error="import tensorflow ended the process with exit code -6: x not available",
+    )
+    broken, misfit = problems(env)
+    assert broken.check == "tensorflow_broken"
+    assert misfit.seen.startswith("libtpu 0.0.52 beside TensorFlow 2.20.0")
+    assert misfit.instead == 'pip install "libtpu<0.0.32,>=0.0.14,~=0.0.14"'
+
+
+@pytest.mark.parametrize("libtpu", ["0.0.14", "0.0.31"])
+def test_a_libtpu_that_imports_is_no_problem(libtpu):
+    requires = ["libtpu~=0.0.14"]
+    distributions = {"libtpu": libtpu}
+    assert problems(machine("2.20.0", "tensorflow-tpu", distributions, requires)) == []
+
+
+def test_the_compilers_libtpu_is_free_beside_a_wheel_for_cpus():
+    assert problems(machine("2.20.0", distributions={"libtpu": "0.0.52"})) == []
 
 
 def test_requirements_of_old_wheels_are_read():

@@ -194,3 +194,11 @@ def test_probe_alone_prints_one_line_of_json():
         "error",
         "keras_error",
     }
+
+
+def test_a_wheel_for_tpus_is_imported_with_its_library(fake_tensorflow, monkeypatch):
+    monkeypatch.delenv("TPU_LOAD_LIBRARY", raising=False)
+    fake_tensorflow("import os\nraise ValueError(os.environ.get('TPU_LOAD_LIBRARY'))")
+    assert environment.probe_tensorflow(on_tpus=True)["error"] == "ValueError: None"
+    monkeypatch.setattr(installed, "distributions", lambda: ({"tensorflow-tpu": "2.20.0"}, {}))
+    assert environment.detect().probe["error"] == "ValueError: None"

@@ -151,7 +151,7 @@ def detect(look: Sequence[str] = (), paths: Sequence[str] = ()) -> Environment:
         distributions=distributions,
         requires=requires,
         variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
-        probe=probe_tensorflow(),
+        probe=probe_tensorflow(on_tpus="tensorflow-tpu" in distributions),
         chips=installed.tpu_chips(),
         runtime=(looked or {}).get("runtime"),
         looked=looked,
@@ -159,15 +159,21 @@ def detect(look: Sequence[str] = (), paths: Sequence[str] = ()) -> Environment:
     )
 
 
-def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
+def probe_tensorflow(seconds: float = PROBE_SECONDS, on_tpus: bool = False) -> dict[str, Any]:
     """Imports TensorFlow in a process of its own, which may take some seconds.
+
+    Args:
+      seconds: how long it may take.
+      on_tpus: whether libtpu is loaded too, as it is when a program imports TensorFlow. If another
+        process uses the TPU, TensorFlow leaves it alone.
 
     Returns:
       The dict that :mod:`probe` prints; its ``error`` says so if that process was killed,
       hung or printed nothing.
     """
-    quiet = dict(installed.quiet_variables(), TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1")
-    # It touches neither the chips nor the network.
+    quiet = dict(installed.quiet_variables(), TPU_SKIP_MDS_QUERY="1")  # asks no network
+    if not on_tpus:
+        quiet["TPU_LOAD_LIBRARY"] = "0"
     return _last_line(["-m", "tpudist.tools.doctor.probe"], quiet, seconds)
 
 

@@ -14,6 +14,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from tpudist.toolbox import table
+
 if TYPE_CHECKING:
     #: Package, specifier, and why; the last is None if the wheel declares it.
     Need = Tuple[str, str, Optional[str]]
@@ -157,7 +159,17 @@ def needs(tensorflow: str, requirements: Iterable[str]) -> list[Need]:
         for pin in PINS
         if within(tensorflow, pin.since, pin.until)
     ]
-    return rows + [row for text in requirements for row in _declared(text)]
+    declared = [row for text in requirements for row in _declared(text)]
+    if any(package == "libtpu" for package, _, _ in declared):
+        rows += _libtpu(tensorflow)
+    return rows + declared
+
+
+def _libtpu(tensorflow: str) -> list[Need]:
+    """The row of libtpu, which a wheel for TPUs declares without an upper bound, or none."""
+    row = table.on_tpus().get("tpu-%s" % minor(tensorflow))
+    why = "with another one TensorFlow ends the process while it is imported"
+    return [(name, bounds, why) for name, bounds, _ in _declared(row.constraints[0])] if row else []
 
 
 def _declared(text: str) -> list[Need]:

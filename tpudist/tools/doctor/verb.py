@@ -50,8 +50,8 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     verb.add_argument(
         "--constraints",
         metavar="RELEASE",
-        help="print the pins without which a TensorFlow release, such as 1.15, does not work, "
-        "and nothing else: a constraints file for pip install -c",
+        help="print the pins without which a TensorFlow release, such as 1.15 or tpu-2.20, does "
+        "not work, and nothing else: a constraints file for pip install -c",
     )
     return verb
 
