@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 import tensorflow as tf
 
 from tpudist import adapter
+from tpudist.backends import strategies
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.input import host_iterators
+from tpudist.virtual.tpu_check import reports
 
 if TYPE_CHECKING:
     from tpudist.annotations import Dataset, Fn, Session
@@ -219,6 +221,8 @@ class Infeed:
         batches = batches[self._own.start - self._first :][: len(self._own)]
         elements = [batch if batch[1] is not None else batch[:1] for batch in batches]
         require_static(elements[0])
+        if strategies.backend_of(self._strategy).system is not None:
+            reports.check_infeed(elements[0])
         if len(elements) == 1:
             return elements[0]
         return distributed.regroup(self._strategy.extended, elements)

@@ -53,6 +53,9 @@ if versions.XLA_SHARDING_IN_PYTHON:
 else:
     from tensorflow.compiler.xla.experimental.xla_sharding import xla_sharding
 
+#: Names of the dtypes that TensorFlow sends to a TPU by its infeed.
+INFEED_DTYPES = frozenset(each.name for each in tpu_ops._SUPPORTED_INFEED_DTYPES)
+
 if versions.HAS_HARDWARE_FEATURE:
     from tensorflow.core.protobuf.tpu import topology_pb2
 

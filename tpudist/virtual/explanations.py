@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 #: TensorFlow's own code; its summaries of images and of audio are TensorBoard's.
-_PACKAGES = ("tensorflow", "keras", "tensorboard", "tf_keras", "tensorflow_core")
+_PACKAGES = (
+    *("tensorflow", "tensorflow_core", "tensorflow_estimator"),
+    *("keras", "tensorboard", "tf_keras"),
+)
 _LIBRARIES = (
     os.path.join(machine.PACKAGE, ""),
     os.path.join(os.path.dirname(os.path.abspath(tf.__file__)), ""),

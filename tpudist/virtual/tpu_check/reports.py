@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from tpudist import machine
 from tpudist.errors import ArgumentError, CompileError
-from tpudist.tfcompat import distributed, nests
+from tpudist.tfcompat import distributed, nests, tpu
+from tpudist.virtual import explanations
 from tpudist.virtual.tpu_check import causes, pipelines
 
 if TYPE_CHECKING:
@@ -80,6 +82,34 @@ def check_pipeline(extended: Extended, dataset: object) -> None:
     """
     if extended.num_hosts > 1 and _mode() != "off":
         _report(lambda: pipelines.of(dataset), "input pipeline of %d hosts" % extended.num_hosts)
+
+
+def check_infeed(batch: object) -> None:
+    """Reports what the infeed of a TPUEstimator does not take, which TensorFlow would refuse.
+
+    Args:
+      batch: a nest of the tensors that a replica gets.
+
+    Raises:
+      CompileError: as :func:`check_program`.
+    """
+    if _mode() != "off":
+        _report(lambda: _causes_of_infeed(batch), "input function")
+
+
+def _causes_of_infeed(batch: object) -> list[causes.Cause]:
+    dtypes = {each.dtype.name for each in nests.flatten(batch) if hasattr(each, "dtype")}
+    here = explanations.place_in(traceback.extract_stack())
+    return [
+        causes.Cause(
+            here,
+            ("InfeedDequeueTuple",),
+            "the infeed of a TPU takes no %s" % name,
+            "tf.cast in the input function, to one of %s; strings stay there"
+            % ", ".join(sorted(tpu.INFEED_DTYPES)),
+        )
+        for name in sorted(dtypes - tpu.INFEED_DTYPES)
+    ]
 
 
 def _causes_of_program(program: Program, results: object) -> list[causes.Cause]:
