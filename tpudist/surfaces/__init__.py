@@ -59,6 +59,7 @@ RESPELLED: dict[str, dict[str, str]]
 RESULTS: dict[str, str]
 ROWS: tuple[Row, ...]
 SECOND_GENERATION: frozenset[str]
+SLIM_ENDED: frozenset[str]
 WRITTEN: dict[str, str]
 
 

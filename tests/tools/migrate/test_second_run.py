@@ -6,6 +6,7 @@ import os
 import pytest
 
 from tests.tools.migrate import harness
+from tpudist import surfaces
 from tpudist.surfaces import leads
 
 CASES = [
@@ -101,6 +102,39 @@ def test_packages_do_not_have_what_is_judged(package):
         if full.startswith(package + "."):
             with pytest.raises((AttributeError, ImportError)):
                 resolve(full)
+
+
+@pytest.mark.parametrize(("to", "count"), [("2.0", 0), ("2.2", 0), ("latest", 2)])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from tensorflow.contrib import slim\nslim.conv2d(x, 2, normalizer_fn=slim.batch_norm)\n"
+        "slim.conv2d(x, 2, normalizer_fn=slim.batch_norm)\n",
+        "y = tf.contrib.layers.batch_norm(x)\ntf.contrib.layers.optimize_loss(y, s, 1.0, 'SGD')\n",
+    ],
+)
+def test_what_does_not_run_is_told_of_the_package_as_well(tmp_path, text, to, count):
+    first, second = twice(tmp_path, {"a.py": "import tensorflow as tf\n" + text}, to)
+    assert told(first)["a.py", "contrib-homes"] == count
+    assert told(first) == told(second)
+    assert b"tf_slim" in first["a.py"].after
+    assert second["a.py"].before == second["a.py"].after
+
+
+@pytest.mark.slow
+def test_what_is_told_of_tf_slim_does_not_run(monkeypatch):
+    tf = pytest.importorskip("tensorflow", minversion="2.16").compat.v1
+    slim = pytest.importorskip("tf_slim")
+    calls = {
+        "batch_norm": lambda x: slim.batch_norm(x, is_training=True),
+        "optimize_loss": lambda x: slim.optimize_loss(tf.reduce_sum(x), None, 0.1, "SGD"),
+        "rev_block": lambda x: slim.layers.rev_block(x, x, slim.flatten, slim.flatten),
+        "recompute_grad": lambda x: slim.recompute_grad(lambda y: y)(x),
+    }
+    assert calls.keys() == surfaces.SLIM_ENDED
+    for name, call in calls.items():
+        with tf.Graph().as_default(), pytest.raises((AttributeError, ImportError)):
+            call(tf.get_variable(name, initializer=[[1.0, 2.0]]))
 
 
 def test_examples_in_a_docstring_use_the_name_of_the_file(tmp_path):

@@ -113,7 +113,7 @@ class Engine:
         if moved is not None and has_imports:
             imports.plan_imports(plan, moved)
         is_start = path in self._program.starts and self.wanted(graph_mode.RULE)
-        if is_start and self._has_estimator(path):
+        if is_start and (self._has_estimator(path) or self._is_to_contrib(path)):
             graph_mode.plan_call(plan, has_imports, "tpudist.contrib.tensorflow")
         elif is_start and steps[0] == "2.0":
             v1 = moved is not None and has_imports and self._program.wants_v1(path)
@@ -194,6 +194,10 @@ class Engine:
         is_old = self._options.origin not in _FIRST
         is_wanted = is_asked and is_old and self.wanted(estimators.NAME)
         return is_wanted and path in self._program.estimators
+
+    def _is_to_contrib(self, path: str) -> bool:
+        """Whether a file gets the drop-in namespace of contrib by ``--to contrib``."""
+        return self._options.to == "contrib" and self._era(path) == "contrib"
 
     def _era(self, path: str) -> str:
         """The era whose drop-in namespace a file gets if only its imports are swapped."""

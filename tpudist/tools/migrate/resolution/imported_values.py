@@ -70,9 +70,14 @@ def of_dotted(evaluator: Evaluator, module: Module | None, full: str) -> Values:
 def of_package(full: str) -> Values:
     """The values of a full name of a package that is not read.
 
-    A name of contrib that the package does not carry on is one of contrib still.
+    A name of contrib that the package does not carry on, or that does not run, is one of contrib
+    still.
     """
+    package, _, name = full.partition(".")
+    last = name.rpartition(".")[2]
     old = leads.not_carried().get(full)
+    if package == "tf_slim" and last in surfaces.SLIM_ENDED:
+        old = "contrib.layers." + last
     return frozenset([("unread", full) if old is None else tensorflow_names.value(old)])
 
 

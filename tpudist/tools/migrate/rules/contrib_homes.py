@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tpudist import surfaces
 from tpudist.surfaces import leads
 from tpudist.surfaces.leads import Lead
 from tpudist.tools.migrate.resolution.module import Argument, first_name
@@ -11,6 +12,7 @@ from tpudist.tools.migrate.rules import rule
 from tpudist.tools.migrate.use import Use
 
 _V1 = "tensorflow.compat.v1."
+_UNMODIFIED = "tpudist run, which runs the program as it was; or another name of tf_slim or tf"
 
 
 @rule("contrib-homes", [("tf", "contrib.+")])
@@ -19,6 +21,11 @@ def contrib_homes(use: Use) -> None:
     new = leads.successor(use.name)
     if new is None:
         return
+    if use.plan.target == "latest" and _has_ended(new):
+        use.leave("tf_slim's does not run on TensorFlow 2.15 and newer", _UNMODIFIED)
+    values = use.evaluator.values(use.module, first_name(use.node))
+    if any(value[0] == "unread" for value in values):
+        return  # the program has the package already
     if use.call is not None and new.parameters is not None:
         renamed = _renamed(use, new)
         if renamed is None:
@@ -32,6 +39,11 @@ def contrib_homes(use: Use) -> None:
         use.respell(new.target[len(_V1) :])
     elif not use.respell_whole(new.target):
         use.leave("%s names something else here" % new.target.partition(".")[0], new.target)
+
+
+def _has_ended(new: Lead) -> bool:
+    """Whether a name of tf_slim does not run with today's TensorFlow."""
+    return new.package == "tf_slim" and new.target.rpartition(".")[2] in surfaces.SLIM_ENDED
 
 
 def _renamed(use: Use, new: Lead) -> list[tuple[Argument, str]] | None:
