@@ -233,11 +233,10 @@ def called(graph: Graph, name: str) -> FunctionGraph | None:
     """
     function = graph._get_function(name)
     traced = getattr(function, "graph", None)
-    return (
-        traced
-        if traced is not None or function is None
-        else (function_def_to_graph.function_def_to_graph(_definition(function)))
-    )
+    if traced is not None or function is None:
+        return traced
+    with graph.as_default():  # in which the functions that it calls are looked up
+        return function_def_to_graph.function_def_to_graph(_definition(function))
 
 
 def graphs_called_by(op: Operation) -> list[Any]:

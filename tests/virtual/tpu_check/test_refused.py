@@ -66,6 +66,12 @@ def _upsampled(x):
     return tape.gradient(y, x)
 
 
+def _ctc(x):
+    """Has a function that is called by its name as the type of an op."""
+    logits = tf.reshape(tf.stack([x] * 4), [4, 1, 4])
+    return tf.nn.ctc_loss(tf.constant([[1, 2]]), logits, [2], [4], blank_index=0)
+
+
 def _branch_gradient(x):
     """Its branches need different values again: TensorFlow makes optional ones of them."""
     with tf.GradientTape() as tape:
@@ -128,6 +134,8 @@ CASES = {
     "float64_svd": (lambda x: tf.linalg.svd(tf.linalg.diag(tf.cast(x, tf.float64)))[0], None),
     "shape_of_a_tensor": (lambda x: tf.reshape(x, [tf.shape(x)[0] // 2, -1]), None),
     "assertion": (_asserted, None),
+    "ctc": (_ctc, None),
+    "ctc_and_a_string": (lambda x: (_ctc(x), tf.strings.as_string(x)), "AsString"),
     "branch_gradient": (_branch_gradient, None),
     "unused_string": (lambda x: (tf.strings.as_string(x), x)[1], None),
 }

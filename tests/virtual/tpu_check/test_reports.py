@@ -39,6 +39,19 @@ def test_each_cause_is_told_once(strategy, lines):
     assert line.startswith(__file__) and LINE in line
 
 
+def test_a_check_that_fails_says_so_and_the_program_runs_on(strategy, monkeypatch, capfd):
+    from tpudist.virtual.tpu_check import causes
+
+    def fails(*unused):
+        raise KeyError("this")
+
+    monkeypatch.setenv(machine.TPU_CHECK, "warn")
+    monkeypatch.setenv(machine.STRICT_BATCHING, "0")
+    monkeypatch.setattr(causes, "of", fails)
+    assert run(strategy, lambda x: x * 2) == 3.0
+    assert "is not known, the check of it failed: KeyError: 'this'" in capfd.readouterr().err
+
+
 def test_the_list_has_its_parts(strategy, lines):
     run(strategy, length)
     (cause,) = tpudist.tpu_refusals()

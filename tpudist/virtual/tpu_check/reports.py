@@ -163,9 +163,11 @@ def _report(
     """
     try:
         found = find()
-    except Exception:  # of whatever kind: the check may not stop a program
+    except Exception as error:  # of whatever kind: the check may not stop a program
         if os.environ.get(machine.STRICT_BATCHING) == "1":
             raise
+        said = "what a TPU would refuse of this %s is not known, the check of it failed: %s: %s"
+        print(said % (refused, type(error).__name__, error), file=sys.stderr)
         return []
     if found and _mode() == "error":
         raise CompileError(
