@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import traceback
 from typing import Any, Iterable, Iterator, NamedTuple
@@ -67,9 +66,8 @@ def exit_code(results: Iterable[Result], check: bool) -> int:
     return 0
 
 
-_WIDTH = 100  # characters of a line, without the path that it begins with
-_LEAST = 24  # characters of what was seen
-_REMARK = re.compile("; |, which |, the last ")  # what a sentence of what to type goes on with
+_WIDTH = 100  # characters of a line of places
+_SEEN = 60  # characters of what was seen
 
 
 class Finding(NamedTuple):
@@ -79,15 +77,10 @@ class Finding(NamedTuple):
     uses: list[Use]  # the `Use`s that it leaves, one at least, in order
 
     def said(self) -> str:
-        """``key: what was seen; what to type``, and why, as far as a line has room for it."""
+        """``key: what was seen: why; what to type``, on one line; what to type is never cut."""
         use = self.uses[0]
-        instead = _REMARK.split(use.instead)[0]
-        whole = "%s: %s: %s; %s" % (self.key, use.seen, use.why, instead)
-        if use.why and len(whole) <= _WIDTH:
-            return whole
-        room = _WIDTH - len("%s: ; " % self.key)
-        seen = _clipped(use.seen, max(room - len(instead), _LEAST))
-        return "%s: %s; %s" % (self.key, seen, _clipped(instead, room - len(seen)))
+        words = "; ".join(each for each in (use.why, use.instead) if each)
+        return "%s: %s: %s" % (self.key, _clipped(use.seen, _SEEN), words)
 
     def places(self) -> list[str]:
         """``path:line:col`` of each use."""
