@@ -14,12 +14,15 @@ from tpudist.tfcompat import versions
 def run(tmp_path):
     """``run(script, *arguments, tpu="virtual:8")`` or ``run(..., workers=2, cores=4)``.
 
-    `options` are those of ``tpudist run``.
+    `options` are those of ``tpudist run``, `launched` those of ``tpudist launch``.
 
     It returns the finished process; the script is a text, and is run in a folder of the test's.
     """
 
-    def ran(script, *arguments, tpu="virtual:8", workers=0, cores=4, path="train.py", options=()):
+    def ran(
+        script, *arguments, tpu="virtual:8", workers=0, cores=4, path="train.py", options=(),
+        launched=(),
+    ):  # fmt: skip
         on_cpus = not str(cores if workers else tpu).startswith("virtual")
         if on_cpus and not versions.WORKERS_HAVE_NAMED_DEVICES:
             pytest.skip("workers of that TensorFlow have one CPU")
@@ -29,7 +32,7 @@ def run(tmp_path):
         how = ["run", "--tpu", tpu]
         if workers:
             hosts = ",".join(["localhost"] * workers)
-            how = ["launch", "--hosts", hosts, "--cores", str(cores), "--"]
+            how = ["launch", "--hosts", hosts, "--cores", str(cores), *launched, "--"]
         return subprocess.run(
             [sys.executable, "-W", "ignore", "-m", "tpudist", *how, *options, path, *arguments],
             cwd=str(tmp_path),

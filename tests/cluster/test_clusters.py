@@ -1,6 +1,7 @@
 """Programs give the same numbers on workers of a cluster as on one machine."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -183,6 +184,19 @@ def test_a_worker_is_killed_and_the_program_goes_on(run, tmp_path, cores):
     assert len(os.listdir(str(tmp_path / "kept" / "events"))) == 2  # one for each start
 
 
+@pytest.mark.proof
+def test_a_program_that_is_killed_once_goes_on_by_itself(tmp_path, run):
+    alone = numbers(run(SAVING))
+    shutil.rmtree(str(tmp_path / "kept"))
+    once = "and not os.path.exists('killed'):\n        open('killed', 'w').close()"
+    script = SAVING.replace("and last_worker:", "and last_worker " + once)
+    assert script != SAVING
+    options = ("--max-restarts", "1")
+    found = numbers(run(script, str(KILLED), workers=2, cores="virtual:4", launched=options))
+    again = found[found.index(("from", 5)) + 1 :]
+    agree(again, alone[6:])
+
+
 def test_the_chief_alone_writes_files_of_sessions(run, tmp_path):
     numbers(run(programs.SESSIONS, workers=2, cores="virtual:2"))
     assert sorted(os.listdir(str(tmp_path / "kept"))) == [
@@ -233,6 +247,7 @@ tf.saved_model.save(tf.Module(), "module")
 if hasattr(tf.data.Dataset, "save"):
     tf.data.Dataset.range(3).save("rows")
     assert len(list(tf.data.Dataset.load("rows"))) == 3
+open(__file__, encoding="latin-1").close()
 %s
 with open("log", "a") as log:
     log.write("x")
@@ -245,9 +260,9 @@ open("log").close()
     "line",
     [
         'np.save("rows.npy", xs)',
-        'open(file="rows.npy", mode="w").close()',
+        'open(mode="w", file="rows.npy").close()',
         'import pathlib; pathlib.Path("rows.npy").write_text("x")',
-        'tf.io.gfile.GFile("rows.npy", "w").close()',
+        'tf.io.gfile.GFile(name="rows.npy", mode="w").close()',
         'tf.io.TFRecordWriter("rows.npy").close()',
     ],
 )

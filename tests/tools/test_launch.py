@@ -262,6 +262,10 @@ def test_no_worker_outlives_a_launcher_that_is_killed(launcher):
     ("options", "message"),
     [
         ((), "no host"),
+        (("--hosts", "localhost", "--max-restarts", "-1"), "--max-restarts -1"),
+        (("--hosts", "localhost", "--log-dir", "train.py"), "--log-dir train.py"),
+        (("--hosts", "far", "--ssh", "no-such-ssh -p 22"), "--ssh 'no-such-ssh -p 22'"),
+        (("--hosts", "far", "--ssh", ""), "--ssh ''"),
         (("--hostfile", "absent"), "--hostfile absent"),
         (("--hostfile", "train.py"), "train.py:2: import json"),
         (("--hosts", "localhost", "--cores", "0"), "cluster:cpus:0"),

@@ -6,6 +6,7 @@ What TensorFlow and Keras write the chief alone keeps (:mod:`workers`); ``open``
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import io
 import os
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _OTHERS = tuple(
     os.path.join(folder, "")
     for folder in {
-        *sysconfig.get_paths().values(),
+        *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
         os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
     }
 )
@@ -63,9 +64,12 @@ def _reporting(
     @functools.wraps(native)
     def report(*args: Any, **kwargs: Any) -> Any:
         if not said:
-            name, mode, *_ = (*args[is_of_tensorflow:], *kwargs.values(), "r", "r")
-            if _is_result(name, always or kwargs.get("mode", mode)):
-                said.extend(_line_of_the_program(1 if is_of_tensorflow else None))
+            own = args[1:] if is_of_tensorflow else args  # without the object itself
+            asked = dict(zip(("file", "mode"), own), **kwargs)
+            name = asked.get("file", asked.get("name", asked.get("path")))
+            with contextlib.suppress(OSError, ValueError):  # the working folder is gone
+                if _is_result(name, always or asked.get("mode", "r")):
+                    said.extend(_line_of_the_program(1 if is_of_tensorflow else None))
             for line in said:
                 console.note(
                     "tpudist run: %s: every worker writes %s. Instead: "

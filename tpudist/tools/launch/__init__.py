@@ -147,13 +147,9 @@ def run(options: argparse.Namespace) -> int:
             "tpudist launch --hosts localhost,localhost --cores 4 -- train.py",
         )
     _refuse_another_tpu(options.arguments)
-    if options.seed is not None and options.seed not in range(2**31):
-        raise ArgumentError(
-            "--seed %d" % options.seed,
-            "Python, NumPy and TensorFlow take seeds from 0 to 2**31 - 1",
-            "--seed 7, say",
-        )
+    _refuse_numbers(options)
     seed = random.SystemRandom().randrange(2**31) if options.seed is None else options.seed
+    output = _output(options)
     lines = [_line(options, is_chief=not index) for index in range(len(hosts))]
     console.note("tpudist launch: --seed %d draws these numbers again" % seed)
     for restart in range(options.max_restarts + 1):
@@ -163,7 +159,7 @@ def run(options: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
         workers = commands.of_workers(hosts, lines, options, seed)
-        ended = processes.run(hosts, workers, _output(options), options.grace)
+        ended = processes.run(hosts, workers, output, options.grace)
         if not ended.has_failed:
             break
     return ended.code
@@ -177,9 +173,28 @@ def _line(options: argparse.Namespace, is_chief: bool) -> list[str]:
 
 def _output(options: argparse.Namespace) -> processes.Output:
     """Where the output of the workers goes."""
-    if options.log_dir:
-        os.makedirs(options.log_dir, exist_ok=True)
+    try:
+        if options.log_dir:
+            os.makedirs(options.log_dir, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError(
+            "--log-dir %s" % options.log_dir, str(error), "a folder that can be made"
+        ) from error
     return processes.Output(options.quiet_workers, options.log_dir)
+
+
+def _refuse_numbers(options: argparse.Namespace) -> None:
+    """Refuses a seed, or a number of restarts, that there cannot be."""
+    if options.seed is not None and options.seed not in range(2**31):
+        raise ArgumentError(
+            "--seed %d" % options.seed,
+            "Python, NumPy and TensorFlow take seeds from 0 to 2**31 - 1",
+            "--seed 7, say",
+        )
+    if options.max_restarts < 0:
+        raise ArgumentError(
+            "--max-restarts %d" % options.max_restarts, "it is a number of times", "0 or more"
+        )
 
 
 def _refuse_another_tpu(arguments: Sequence[str]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shlex
+import shutil
 import socket
 import sys
 from typing import TYPE_CHECKING, Sequence
@@ -98,12 +100,30 @@ def of_workers(
         "PYTHONHASHSEED": str(seed),
         **dict(map(_variable, options.env or ())),
     }
-    ssh = shlex.split(options.ssh)
+    ssh = _ssh(options.ssh) if set(hosts).difference(LOCAL) else []
     made = []
     for host, line, config in zip(hosts, lines, configurations(hosts, options.port)):
         variables = {**alike, tasks.VARIABLE: config}
         made.append(_here(line, variables) if host in LOCAL else _there(ssh, host, line, variables))
     return made
+
+
+def _ssh(command: str) -> list[str]:
+    """The words of ``--ssh``.
+
+    Raises:
+      ArgumentError: its program is not there.
+    """
+    words: list[str] = []
+    with contextlib.suppress(ValueError):  # a quotation that does not end
+        words = shlex.split(command)
+    if not words or shutil.which(words[0]) is None:
+        raise ArgumentError(
+            "--ssh %r" % command,
+            "hosts other than localhost are reached by it, and there is no such command here",
+            "an installed ssh; or localhost among --hosts, for workers on this machine",
+        )
+    return words
 
 
 def hosts_of(options: argparse.Namespace) -> list[str]:
