@@ -66,7 +66,7 @@ def _reporting(
         if not said:
             own = args[1:] if is_of_tensorflow else args  # without the object itself
             asked = dict(zip(("file", "mode"), own), **kwargs)
-            name = asked.get("file", asked.get("name", asked.get("path")))
+            name: Any = asked.get("file", asked.get("name", asked.get("path")))
             with contextlib.suppress(OSError, ValueError):  # the working folder is gone
                 if _is_result(name, always or asked.get("mode", "r")):
                     said.extend(_line_of_the_program(1 if is_of_tensorflow else None))
