@@ -244,8 +244,6 @@ def test_missing_tensorflow_names_the_extra(bare_python, tmp_path):
         (["doctor", "--constraints", "1.12"], "Instead: tpudist doctor --constraints "),
         (["migrate", "--to", "2.2"], "no PATH"),
         (["migrate", "{folder}"], "no --to"),
-        (["compile", "nope.py:step"], "no file nope.py"),
-        (["compile", "nope.py"], "it is no file and function"),
         (["run", "--compile", "v5e:2x4", "nope.py"], "no file nope.py"),
         (["run", "--compile", "v5e:2x4", "-m", "nope"], "no module named nope"),
     ],

@@ -16,19 +16,17 @@ import os
 import shlex
 import sys
 from types import ModuleType
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from tpudist import __version__, console
 from tpudist.errors import TpudistError
 
 #: {verb: its module}. One has ``add``, which adds its parser to argparse's, and ``run``, which
-#: takes the parsed options and returns an exit code; ``split``, if words behind it are another
-#: command's; and ``add_to_run``, if ``tpudist run`` has options of it. A tool whose folder is not
-#: there has no verb.
+#: takes the parsed options and returns an exit code; and ``split``, if words behind it are another
+#: command's. A tool whose folder is not there has no verb.
 VERBS = {
     "run": "tpudist.run",
     "launch": "tpudist.tools.launch",
-    "compile": "tpudist.tools.compile.verb",
     "doctor": "tpudist.tools.doctor.verb",
     "selftest": "tpudist.tools.selftest.verb",
     "matrix": "tpudist.tools.matrix.verb",
@@ -37,6 +35,9 @@ VERBS = {
     "help": "tpudist.guides",
     "completion": "tpudist.completion",
 }
+
+#: {option of ``tpudist run``: the module that adds it and what goes with it, ``add_to_run``}.
+OPTIONS_OF_RUN = {"compile": "tpudist.tools.compile.options"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,12 +88,12 @@ def _run_verb(words: list[str], is_process: bool) -> int:
         return 2
 
 
-def modules() -> dict[str, ModuleType]:
-    """{verb: its module} of those that are there."""
+def modules(names: Mapping[str, str] = VERBS) -> dict[str, ModuleType]:
+    """{verb or option: its module} of those that are there."""
     found = {}
-    for verb, module in VERBS.items():
+    for name, module in names.items():
         try:
-            found[verb] = importlib.import_module(module)
+            found[name] = importlib.import_module(module)
         except ModuleNotFoundError as error:
             if not (module + ".").startswith((error.name or "") + "."):
                 raise
@@ -113,9 +114,8 @@ def parser() -> argparse.ArgumentParser:
         verb = module.add(verbs)
         verb.set_defaults(verb=module.run)
         _add_loudness(verb)
-    for module in modules().values():
-        if hasattr(module, "add_to_run"):
-            module.add_to_run(verbs.choices["run"])
+    for module in modules(OPTIONS_OF_RUN).values():
+        module.add_to_run(verbs.choices["run"])
     return top
 
 

@@ -29,7 +29,7 @@ VARIABLES = {
     "TPUDIST_CHECK_REPLICAS": "the steps after which the workers of a cluster compare what "
     "they hold of each variable",
     "TPUDIST_DEVICE": "what computes for a virtual TPU: `CPU:0`, the default, or `GPU:0`",
-    "TPUDIST_LIBTPU": "the path of a libtpu.so, for `tpudist compile`",
+    "TPUDIST_LIBTPU": "the path of a libtpu.so, for `tpudist run --compile`",
     "TPUDIST_TPU": "the TPU, such as `virtual:8`; it overrides the name that a program says",
     "TPUDIST_TPU_CHECK": "what becomes of what a TPU would refuse: `warn`, the default, `error` or "
     "`off`",
@@ -49,11 +49,10 @@ OWN_VARIABLES = {
 EXIT_CODES = {
     "run": {
         "the script's own": "it ended; 1 after an exception",
-        "1": "with `--compile`: a replica function does not compile",
+        "1": "with `--compile`: a replica function does not compile, or a gate says no",
         "2": "the script cannot be run; it was not started",
     },
     "launch": {"that of the first worker that failed": "128 and its number for a signal"},
-    "compile": {"0": "it compiles, and no gate says no", "1": "else", "130": "Ctrl-C"},
     "doctor": {"0": "nothing is wrong", "1": "something is"},
     "selftest": {"0": "every value that was tried agrees", "1": "one differs"},
     "matrix": {
@@ -202,8 +201,8 @@ def _formats():
         "refuses a newer format |" % store.FORMAT
     )
     yield (
-        '| `tpudist compile --json` | `"schema": %d` | fields are added; one that changes makes a '
-        "new schema |" % report.SCHEMA
+        '| `tpudist run --compile --json` | `"schema": %d` | fields are added; one that changes '
+        "makes a new schema |" % report.SCHEMA
     )
     for kind in (
         "tpudist doctor --json",

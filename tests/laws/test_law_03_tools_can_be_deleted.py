@@ -15,7 +15,6 @@ from tpudist import cli
 WORDS = {
     "run": ["--help"],
     "launch": ["--help"],
-    "compile": ["--help"],
     "doctor": ["--constraints", "1.15"],
     "selftest": ["--help"],
     "matrix": ["--list"],
@@ -26,7 +25,7 @@ WORDS = {
 }
 TOOLS = {
     verb: module.split(".")[2]
-    for verb, module in cli.VERBS.items()
+    for verb, module in {**cli.VERBS, **cli.OPTIONS_OF_RUN}.items()
     if module.startswith("tpudist.tools.")
 }
 

@@ -1,6 +1,6 @@
 """TPU slices: the one table of what a slice's name means. No TensorFlow.
 
-Read by the resolver (``virtual:NAME``), by ``tpudist compile --topology NAME``,
+Read by the resolver (``virtual:NAME``), by ``tpudist run --compile NAME``,
 by the doctor, and by the errors of all three, so that they cannot disagree.
 
 A slice has two kinds of name: a topology, generation and chips along each axis

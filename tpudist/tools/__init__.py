@@ -1,7 +1,7 @@
 """The tools: commands around a program, which nothing outside this package imports.
 
-``tpudist compile``, ``migrate``, ``matrix``, ``pins``, ``doctor`` and ``selftest`` are a package
-each, loaded by the command line when its verb is typed.
+``tpudist migrate``, ``matrix``, ``pins``, ``doctor``, ``selftest`` and ``run --compile`` are a
+package each, loaded by the command line when its verb is typed.
 
 To change: a tool's options and its verb stand in its ``verb.py``, which ``tpudist/cli.py`` lists.
 What two tools share stands in ``tpudist/toolbox``.

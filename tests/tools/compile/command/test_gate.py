@@ -75,7 +75,7 @@ def test_a_report_that_cannot_be_read_is_an_error(tmp_path, content, capsys):
         path.write_text(content)
     script = tmp_path / "train.py"
     script.write_text("")
-    assert cli.main(["compile", "%s:step" % script, "--baseline", str(path)]) == 2
+    assert cli.main(["run", "--compile", "v5e:2x4", "--baseline", str(path), str(script)]) == 2
     assert "old.json" in capsys.readouterr().err
 
 
@@ -93,12 +93,7 @@ def test_errors_of_the_environment_precede_the_script(tmp_path, monkeypatch, cap
         pytest.skip("TensorFlow before 2.12 is refused first")
     script = tmp_path / "train.py"
     script.write_text("print('trained')\n")
-    lines = (
-        ["run", "--compile", "v5e:2x4", "--era", "2.2", str(script)],
-        ["compile", "--era", "2.2", str(script) + ":step"],
-    )
     monkeypatch.setenv("TPUDIST_LIBTPU", str(tmp_path / "libtpu.so"))
-    for line in lines:
-        assert cli.main(line) == 2
-        told = capsys.readouterr()
-        assert "there is no such file" in told.err and "trained" not in told.out
+    assert cli.main(["run", "--compile", "v5e:2x4", "--era", "2.2", str(script)]) == 2
+    told = capsys.readouterr()
+    assert "there is no such file" in told.err and "trained" not in told.out

@@ -48,7 +48,7 @@ def load(path: str) -> list[dict[str, Any]]:
         raise CompileError(
             "the report %s" % path,
             "it cannot be read: %s" % error,
-            "a file that tpudist compile --json of this release wrote",
+            "a file that tpudist run --compile --json of this release wrote",
         ) from error
 
 

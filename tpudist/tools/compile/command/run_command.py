@@ -8,13 +8,13 @@ import os
 import sys
 from typing import Any, Iterator
 
-from tpudist import machine
+from tpudist import console, machine
 from tpudist.errors import TopologyError
 from tpudist.legacy import start
 from tpudist.surfaces import slices
 from tpudist.tools.compile import step
-from tpudist.tools.compile.command import compile_command, gate
-from tpudist.tools.compile.compiler import libtpu
+from tpudist.tools.compile.command import gate
+from tpudist.tools.compile.compiler import compilation, libtpu
 from tpudist.tools.compile.pages import terminal
 from tpudist.tools.compile.report import Report
 
@@ -94,6 +94,9 @@ def _report(recorded: Any, slice_: slices.Slice, options: argparse.Namespace) ->
     if recorded.error is not None:
         print("does not compile: %s" % recorded.error)
         return None
-    report = compile_command.compile_lowered(recorded.program, slice_, options)
+    with console.working("compiling for %s" % slice_.name):
+        report = compilation.compile_program(
+            recorded.program, slice_, options.fast, options.timeout or compilation.TIMEOUT
+        )
     print(terminal.text(report), end="")
     return report

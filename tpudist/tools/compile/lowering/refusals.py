@@ -24,7 +24,7 @@ _HINTS = {
     "fixed tensor list size": "maximum_iterations for the tf.while_loop, whose gradient a TPU "
     "needs a fixed size for",
     "ninitialized": "initialise the variables first: build the model",
-    "compile-time constant": "the number itself: --args 'n=100', a Python number in Python; or a "
+    "compile-time constant": "the number itself, as Python's number; or a "
     "shape that is known while tracing",
 }
 #: A node in TensorFlow's messages.
@@ -69,8 +69,7 @@ def tracing_error(graph: tf.Graph, error: Exception) -> CompileError:
     if len(lines) > 1:
         instead = "what the first line says"
     elif isinstance(error, (TypeError, ValueError, tf.errors.InvalidArgumentError)):
-        instead = "arguments of one replica that it takes: --args 'f32[128,4],n=100', or args "
-        instead += "and kwargs of compile_step"
+        instead = "args and kwargs of compile_step that one replica takes"
     return CompileError(
         "the step stopped while it was traced" + "".join("\n  " + line for line in lines),
         "what is not traced cannot be compiled",

@@ -11,7 +11,6 @@ import tensorflow as tf
 
 from tpudist.errors import CompileError, TpudistError
 from tpudist.tfcompat import distributed, functions, graphs, nests
-from tpudist.tools.compile.arguments import Spec
 from tpudist.tools.compile.lowering import refusals, symbolic_replicas
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import all_ops, function_graphs
@@ -126,20 +125,20 @@ def _with_placeholders(
 def _is_data(leaf: object) -> bool:
     if isinstance(leaf, tf.Variable) or distributed.is_variable(leaf):
         return False
-    return isinstance(leaf, (np.ndarray, np.generic, functions.TensorSpec, Spec)) or (
+    return isinstance(leaf, (np.ndarray, np.generic, functions.TensorSpec)) or (
         distributed.is_tensor_like(leaf)
     )
 
 
 def _placeholder(name: str, value: Any, inputs: list[Input]) -> Tensor:
-    if not isinstance(value, (functions.TensorSpec, Spec)) and not nests.is_tensor(value):
+    if not isinstance(value, functions.TensorSpec) and not nests.is_tensor(value):
         value = np.asarray(value)
     shape = tf.TensorShape(value.shape)
     if not shape.is_fully_defined():
         raise CompileError(
             "argument %s of shape %s" % (name, shape),
             "a TPU program is compiled for one shape",
-            "all dimensions of one replica's batch, such as f32[128,28,28,1]; "
+            "all dimensions of one replica's batch, such as [128,28,28,1]; "
             "drop_remainder=True on the dataset's batch",
         )
     op_name = re.sub(r"[^\w/.]", "_", name, flags=re.ASCII).lstrip("_/")  # as errors show it
