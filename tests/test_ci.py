@@ -22,7 +22,6 @@ WORKFLOWS = sorted(pathlib.Path(ROOT, ".github", "workflows").glob("*.yml"))
 CHANGE = {
     "lint": "ruff check .",
     "readme": "-m pytest -m not slow",
-    "pages": "test_page_in_a_browser.py",
     "site": "tests/test_site.py",
     "slow": "-m slow and not proof",
     "fused": "-q tests/virtual/vectorize/test_fusions.py",
@@ -56,7 +55,6 @@ def ran(tmp_path):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(os.path.join(ROOT, ".ci", "run"), str(tmp_path / "checkout" / ".ci"))
     (tmp_path / "checkout" / "CHANGELOG.md").write_text("changed\n", "utf-8")
-    (tmp_path / "checkout" / "tests" / "test_page_in_a_browser.py").write_text("", "utf-8")
     python = tmp_path / "bin" / "python3"
     python.write_text(_STAND_IN, "utf-8")
     python.chmod(python.stat().st_mode | stat.S_IXUSR)

@@ -29,9 +29,7 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     )
     _add_program(verb)
     _add_steps(verb)
-    text = "write the explanation as %s"
-    for kind in ("json", "html"):
-        verb.add_argument("--" + kind, metavar="FILE", help=text % kind.upper())
+    verb.add_argument("--json", metavar="FILE", help="write the explanation as JSON")
     verb.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module by its name, as python -m does"
     )
@@ -81,7 +79,7 @@ def _add_steps(verb: argparse.ArgumentParser) -> None:
     """Adds options that report and check the steps of the program."""
     text = (
         "after the script, report what the virtual cores of each step do together, and why not, "
-        "what a TPU would refuse, and what to type next; --json and --html write it too"
+        "what a TPU would refuse, and what to type next; --json writes it too"
     )
     verb.add_argument("--explain", action="store_true", help=text)
     text = "on a cluster, compare the workers' variables after the first step and every N-th"
@@ -110,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         return options.compiling(options) or 0
     from tpudist.legacy import runner
 
-    around = _explaining(options.json, options.html) if options.explain else None
+    around = _explaining(options.json) if options.explain else None
     return runner.of_options(options, options.tpu, around) or 0
 
 
@@ -127,11 +125,11 @@ def _check_replicas(every: int, tpu: str | None) -> None:
 
 
 @contextlib.contextmanager
-def _explaining(json: str | None, html: str | None) -> Iterator[None]:
+def _explaining(json: str | None) -> Iterator[None]:
     """Prints, after the block, an explanation of each step function that was traced in it.
 
     Args:
-      json, html: files to write it to as well, or None.
+      json: a file to write it to as well, or None.
     """
     from tpudist.legacy import explain
     from tpudist.virtual import explanations
@@ -139,7 +137,8 @@ def _explaining(json: str | None, html: str | None) -> Iterator[None]:
     with explanations.recording() as recorded:
         yield
     print(explanations.report(recorded))
-    explain.write(recorded, json, html)
+    if json:
+        explain.write(json, recorded)
 
 
 def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:

@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import struct
 import subprocess
-import zlib
 
 import pytest
 
@@ -32,45 +30,3 @@ def run(folder, size, *arguments):
         check=True,
     )
     return done.stdout.decode("utf-8")
-
-
-def opened(folder, size, text):
-    """Opens a page in a window: returns (its document, the rows of pixels of its picture)."""
-    path, picture = folder / "report.html", folder / "page.png"
-    path.write_text(text, "utf-8")
-    document, _ = [
-        run(folder, size, option, path.as_uri())
-        for option in ("--dump-dom", "--screenshot=%s" % picture)
-    ]
-    return document, pixels(picture.read_bytes())
-
-
-def pixels(png):
-    """Rows of (red, green, blue) of a PNG without interlacing."""
-    width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
-    assert depth == 8 and kind in (2, 6)
-    size, data, place = {2: 3, 6: 4}[kind], b"", 8
-    while place < len(png):
-        (length,) = struct.unpack(">I", png[place : place + 4])
-        if png[place + 4 : place + 8] == b"IDAT":
-            data += png[place + 8 : place + 8 + length]
-        place += length + 12
-    raw, before, rows = zlib.decompress(data), bytes(width * size), []
-    for number in range(height):
-        start = number * (width * size + 1)
-        before = unfiltered(raw[start], raw[start + 1 : start + 1 + width * size], before, size)
-        rows.append([tuple(before[x : x + 3]) for x in range(0, width * size, size)])
-    return rows
-
-
-def unfiltered(kind, line, above, size):
-    """A line of a PNG, whose bytes are differences to what is left of or above them."""
-    made = bytearray(line)
-    for place, each in enumerate(line):
-        left = made[place - size] if place >= size else 0
-        corner = above[place - size] if place >= size else 0
-        guess = left + above[place] - corner
-        nearest = min((left, above[place], corner), key=lambda value: abs(guess - value))
-        added = (0, left, above[place], (left + above[place]) // 2, nearest)[kind]
-        made[place] = (each + added) & 255
-    return bytes(made)

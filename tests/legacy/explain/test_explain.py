@@ -1,6 +1,5 @@
-"""What ``tpudist run --explain`` writes as JSON, and as a page."""
+"""What ``tpudist run --explain`` writes as JSON."""
 
-import html.parser
 import json
 import subprocess
 import sys
@@ -9,7 +8,6 @@ import pytest
 import tensorflow as tf
 
 from tests.legacy.explain import conftest
-from tpudist.legacy import explain
 
 LINE = conftest.step.__code__.co_firstlineno
 
@@ -37,23 +35,6 @@ def test_the_step_is_described_part_by_part(steps):
     ]
 
 
-class Page(html.parser.HTMLParser):
-    """Collects a page's text, and counts its elements."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.text, self.tags = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-
-    handle_startendtag = handle_starttag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
 def test_what_replicas_do_in_a_loop_is_one_meeting():
     """The ops of the loop count in the segment that follows it."""
 
@@ -71,34 +52,8 @@ def test_what_replicas_do_in_a_loop_is_one_meeting():
     assert len(described["segments"]) == 2 and described["share"] == 1.0
 
 
-def test_the_page_has_all_of_it(steps):
-    page = Page(explain.page(steps))
-    text = " ".join(page.text)
-    (step,) = steps
-    assert step["name"] in text and "all-reduce of 1 tensor, 40 bytes" in text
-    assert page.tags.count("circle") == 2 and "script" not in page.tags
-    for each in [*step["hints"], *step["next"], step["refused"][0]["why"]]:
-        assert each in text
-
-
-def test_what_comes_from_the_program_is_escaped(steps):
-    (step,) = steps
-    step["name"] = step["meetings"][0]["place"] = step["hints"][0] = "<script>x</script>"
-    assert "<script>" not in explain.page(steps)
-
-
-def test_a_step_of_many_segments_is_drawn_in_part(steps):
-    (step,) = steps
-    step["segments"], step["meetings"] = step["segments"][:1] * 100, step["meetings"][:1] * 99
-    assert "and 40 segments more" in explain.page(steps)
-
-
-def test_nothing_traced_is_said():
-    assert "none was traced" in explain.page([])
-
-
 @pytest.mark.slow
-def test_run_writes_both_files(tmp_path):
+def test_run_writes_the_file(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(
         "import tensorflow as tf\n"
@@ -109,7 +64,7 @@ def test_run_writes_both_files(tmp_path):
         "    return strategy.run(tf.square, (x,))\n"
         "step(tf.ones([2, 2]))\n"
     )
-    options = ["--explain", "--json", "step.json", "--html", "step.html"]
+    options = ["--explain", "--json", "step.json"]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tpudist", "run", *options, str(script)],
         cwd=str(tmp_path),
@@ -119,5 +74,4 @@ def test_run_writes_both_files(tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     (step,) = json.loads((tmp_path / "step.json").read_text())
     assert step["share"] == 1 and step["next"][0].startswith("tpudist run --compile")
-    assert "100 % of its ops batched for 4 replicas" in (tmp_path / "step.html").read_text()
     assert "next: tpudist run --compile" in done.stdout

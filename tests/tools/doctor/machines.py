@@ -1,6 +1,5 @@
 """Machines for the doctor's tests, as data."""
 
-from tpudist.tools.doctor import contrib_names
 from tpudist.tools.doctor.environment import Environment
 
 PATH = "/usr/lib/python3/site-packages/tensorflow/__init__.py"
@@ -53,7 +52,6 @@ def machine(
     runtime=None,
     python="3.11.7",
     looked=None,
-    contrib=None,
     **probe,
 ):
     """A sound machine of a TensorFlow release, with changes.
@@ -64,7 +62,7 @@ def machine(
       distributions: what is installed otherwise than on the sound machine;
         None as a version takes a distribution away.
       requires: requirement strings of the wheel.
-      variables, chips, runtime, python, looked, contrib: as in ``Environment``.
+      variables, chips, runtime, python, looked: as in ``Environment``.
       **probe: what the probe says otherwise.
     """
     installed, seen = (
@@ -87,7 +85,6 @@ def machine(
         chips=list(chips),
         runtime=runtime,
         looked=looked,
-        contrib=contrib,
     )
 
 
@@ -142,18 +139,6 @@ CASES = {
         "note",
         "tensorflow_slow",
         "nothing is known to be broken",
-    ),
-    "a package of contrib's names is missing": (
-        machine(contrib=[contrib_names.use("a.py", 3, "contrib.slim.conv2d")]),
-        "problem",
-        "contrib_packages_missing",
-        "contrib.slim.conv2d (a.py:3) tf.contrib ended",
-    ),
-    "a name of contrib that nobody has": (
-        machine(contrib=[contrib_names.use("a.py", 3, "contrib.crf.crf_decode")]),
-        "note",
-        "contrib_names_gone",
-        "contrib.crf.crf_decode (a.py:3)",
     ),
     "keras fails": (
         machine("2.15.1", keras=None, keras_error="ImportError: Keras cannot be imported"),

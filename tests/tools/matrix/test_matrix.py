@@ -161,7 +161,6 @@ def test_old_environments_are_removed(matrix, machine):
     ("arguments", "words"),
     [
         ([], "names no release"),
-        (["--releases", "9.1", "--random", "1", "--github"], "--random with --github"),
         (["--releases", "9.1,8.0"], "--releases 8.0"),
         (["--releases", "9.1", "--project", "nowhere"], "there is no folder 'nowhere'"),
     ],

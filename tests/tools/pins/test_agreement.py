@@ -65,30 +65,3 @@ def test_recorded_releases_of_all_pins(tmp_path):
     put(path, "x", r2_21=1, r2_2=1)
     put(path, "y", r1_15=1)
     assert agreement.recorded(agreement.read([str(path)])) == ["1.15", "2.2", "2.21"]
-
-
-@pytest.mark.parametrize(
-    ("records", "titles"),
-    [
-        (dict(r2_2=[1.0, 2.0], r2_15=[1.0, 2.0]), ["test: x"]),
-        (dict(r2_2=1.0), []),
-        (dict(r2_2=[1.0]), []),
-        (dict(r2_2=["a", "b"]), []),
-        (dict(r2_2=[True, False]), []),
-        (dict(r2_2=[[1.0], [2.0]]), []),
-        (dict(r2_2=[1.0, 2.0], r2_15="text"), ["test: x"]),
-        (dict(r2_2={"a": [1, 2], "b": 3, "c": [1.0, 2.0]}), ["test: x['a']", "test: x['c']"]),
-        (dict(r2_2={"a": [1, 2]}, r2_15={"b": [1, 2]}), ["test: x['a']"]),
-        (dict(r2_2={"$summary": {"samples": [1.0, 2.0]}}), []),
-    ],
-)
-def test_curves_are_lists_of_numbers(tmp_path, records, titles):
-    put(tmp_path / "x.pins.json", "x", **records)
-    (pin,) = agreement.read([str(tmp_path)])
-    assert [curve.title for curve in agreement.curves(pin)] == titles
-
-
-def test_a_structure_is_no_curve(tmp_path):
-    put(tmp_path / "x.pins.json", "x", kind="structure", r2_15=[1, 2])
-    (pin,) = agreement.read([str(tmp_path)])
-    assert agreement.curves(pin) == []

@@ -22,7 +22,6 @@ def run(
     environment: Environment | None = None,
     out: TextIO | None = None,
     look: Sequence[str] = (),
-    paths: Sequence[str] = (),
 ) -> int:
     """Prints the report; the number returned is the exit code.
 
@@ -31,7 +30,6 @@ def run(
       environment: an ``Environment`` to judge instead of this machine.
       out: the text stream to write to; standard output if None.
       look: which TPU to ask for its state: arguments of :mod:`look`, its name first.
-      paths: files and folders whose names of ``tf.contrib`` are looked up.
 
     Returns:
       0 if nothing is wrong (notes do not count), 1 if there are problems.
@@ -41,7 +39,7 @@ def run(
     from tpudist.tools.doctor.checks import PROBLEM
 
     with console.working("looking at TensorFlow"):
-        environment = environment or environments.detect(look, paths)
+        environment = environment or environments.detect(look)
     findings = checks.diagnose(environment)
     write = report.as_json if as_json else report.as_text
     (out or sys.stdout).write(write(environment, findings))

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import collections
 import os
-from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Optional, Tuple
 
 from tpudist import machine
 from tpudist.cloud import runtimes
 from tpudist.errors import TPUNameError
-from tpudist.surfaces import leads
-from tpudist.tools.doctor import contrib_names, releases
+from tpudist.tools.doctor import releases
 from tpudist.tools.doctor.environment import Environment
 from tpudist.virtual import system
 
@@ -230,48 +229,6 @@ def keras_of_the_eras(env: Environment) -> Found:
         )
 
 
-def contrib_packages_missing(env: Environment) -> Found:
-    """Names of contrib that lead to a package which is not installed."""
-    missing: dict[str, list[contrib_names.Use]] = collections.OrderedDict()
-    for use in env.contrib_elsewhere:
-        if use.package and use.package.replace("_", "-") not in env.distributions:
-            missing.setdefault(use.package, []).append(use)
-    for package, uses in missing.items():
-        yield (
-            PROBLEM,
-            "%s is not installed, and %d names of tf.contrib lead there: %s"
-            % (package, len(uses), _places(uses)),
-            "tf.contrib ended with TensorFlow 1.15, and %s carries these names on" % package,
-            _installed_by(package),
-        )
-
-
-def _installed_by(package: str) -> str:
-    if package == "tensorflow_gan":
-        return leads.gone_text("contrib.gan")
-    return 'pip install "tpudist[legacy]", or pip install %s' % package
-
-
-def contrib_names_gone(env: Environment) -> Found:
-    """Names of contrib that nobody has: they raise when they are called."""
-    gone: dict[str, list[contrib_names.Use]] = collections.OrderedDict()
-    for use in env.contrib_elsewhere:
-        if use.kind == "gone":
-            gone.setdefault(use.instead, []).append(use)
-    for instead, uses in gone.items():
-        yield (
-            NOTE,
-            "%d names of tf.contrib that nobody carries on: %s" % (len(uses), _places(uses)),
-            "they can be imported and read under tpudist run, and raise when they are called",
-            instead,
-        )
-
-
-def _places(uses: Sequence[contrib_names.Use]) -> str:
-    told = ["%s (%s:%d)" % (use.name, use.path, use.line) for use in uses[:3]]
-    return ", ".join(told) + (", ..." if len(uses) > 3 else "")
-
-
 def chip_without_kernels(env: Environment) -> Found:
     """A TPU VM with a TensorFlow that cannot drive its chips."""
     if not env.chips or env.variant in (None, "tpu") or env.virtual_tpu:
@@ -347,8 +304,6 @@ CHECKS = [
     packages_do_not_fit,
     legacy_keras_missing,
     keras_of_the_eras,
-    contrib_packages_missing,
-    contrib_names_gone,
     chip_without_kernels,
     virtual_name,
     tpu_cannot_be_used,

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, Sequence
 from tpudist import machine
 from tpudist.cloud import deadlines, places
 from tpudist.toolbox import installed
-from tpudist.tools.doctor import contrib_names, releases
 
 #: Environment variables that decide about TPUs and Keras.
 VARIABLES = (
@@ -47,8 +46,6 @@ class Environment(NamedTuple):
     chips: list[str]  # the TPU device files, e.g. ``["/dev/accel0"]``
     runtime: str | None  # the TPU runtime's version, as the TPU says; or None
     looked: dict[str, Any] | None = None  # what :mod:`look` saw; None if no TPU was asked for
-    # names of ``tf.contrib`` in the files asked about; None if none were
-    contrib: list[contrib_names.Use] | None = None
 
     @property
     def tensorflows(self) -> dict[str, str]:
@@ -128,19 +125,12 @@ class Environment(NamedTuple):
                 return name, variable
         return None, None
 
-    @property
-    def contrib_elsewhere(self) -> list[contrib_names.Use]:
-        """The names of contrib that this TensorFlow does not have itself."""
-        own = releases.within(self.tensorflow, None, "1.15")
-        return [] if own else list(self.contrib or ())
 
-
-def detect(look: Sequence[str] = (), paths: Sequence[str] = ()) -> Environment:
+def detect(look: Sequence[str] = ()) -> Environment:
     """The :class:`Environment` of this machine; asks no network but for a TPU by its name.
 
     Args:
       look: arguments of :mod:`look`; empty looks at none.
-      paths: files and folders to look names of contrib up in.
     """
     distributions, requires = installed.distributions()
     looked = look_at(look) if look else None
@@ -155,7 +145,6 @@ def detect(look: Sequence[str] = (), paths: Sequence[str] = ()) -> Environment:
         chips=installed.tpu_chips(),
         runtime=(looked or {}).get("runtime"),
         looked=looked,
-        contrib=contrib_names.of_paths(paths) if paths else None,
     )
 
 

@@ -30,7 +30,6 @@ def as_dict(environment: Environment, findings: Sequence[Finding]) -> dict[str, 
         },
         "keras": keras(env),
         "tpu": env.tpu,
-        "contrib": contrib(env),
         "findings": [finding._asdict() for finding in findings],
         "ok": not any(finding.level == PROBLEM for finding in findings),
     }
@@ -55,45 +54,11 @@ def keras(env: Environment) -> dict[str, str | None]:
     return {"generation": "Keras 3" if new else "keras 2", "version": version}
 
 
-def contrib(env: Environment) -> list[dict[str, Any]] | None:
-    """The names of ``tf.contrib`` in the files asked about, each with where it leads.
-
-    Returns:
-      Dicts with the fields of `tpudist.tools.doctor.contrib_names.Use`, and ``missing``: whether
-      its package is not installed; None if no file was asked about.
-    """
-    if env.contrib is None:
-        return None
-    own = not env.contrib_elsewhere and bool(env.contrib)
-    return [_answer(env, use._asdict(), own) for use in env.contrib]
-
-
-def _answer(env: Environment, name: dict[str, Any], own: bool) -> dict[str, Any]:
-    if own:
-        name.update(kind="native", leads_to="tensorflow." + name["name"], package="", instead="")
-    package = name["package"].replace("_", "-")
-    return dict(name, missing=bool(package) and package not in env.distributions)
-
-
-def _contrib(names: Sequence[Mapping[str, Any]] | None) -> list[str]:
-    """Lines on the names of contrib."""
-    if names is None:
-        return []
-    lines = ["", "Names of tf.contrib, and where they lead"] if names else []
-    for each in names:
-        where = {"module": "its names lead elsewhere", "gone": "nobody has it: " + each["instead"]}
-        note = ", which is not installed" if each["missing"] else ""
-        leads = where.get(each["kind"]) or each["leads_to"] + note
-        lines.append("  %(path)s:%(line)d: tf.%(name)s: " % each + leads)
-    return lines or ["", "No name of tf.contrib in these files"]
-
-
 def as_text(environment: Environment, findings: Sequence[Finding]) -> str:
     """The report for people: facts, surfaces, then problems with their cures."""
     report = as_dict(environment, findings)
     lines = ["tpudist %s doctor" % report["tpudist"], ""]
     lines += ["%-11s %s" % pair for pair in _facts(environment, report)]
-    lines += _contrib(report["contrib"])
     for finding in findings:
         lines += [
             "",

@@ -27,12 +27,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         description="Reports TensorFlow, Keras, TPU and their mismatches. Exit code 1 "
         "if there are problems. Asks no network but for the TPU that --tpu names.",
     )
-    verb.add_argument(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        help="files and folders: where each name of tf.contrib in them leads here",
-    )
     verb.add_argument("--json", action="store_true", help="one JSON object, for programs")
     verb.add_argument(
         "--tpu",
@@ -60,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     """``tpudist doctor``: reports what is installed and what to type.
 
     Args:
-      options: parsed ``paths``, ``json`` and ``configure`` (bool), and ``tpu``, ``zone``,
+      options: parsed ``json`` and ``configure`` (bool), and ``tpu``, ``zone``,
         ``project`` and ``constraints`` (each a text or None).
 
     Returns:
@@ -86,4 +80,4 @@ def run(options: argparse.Namespace) -> int:
     for name in ("zone", "project"):
         look += ["--%s=%s" % (name, getattr(options, name))] * bool(getattr(options, name))
     look += ["--configure"] * options.configure
-    return doctors.run(options.json, look=look, paths=options.paths)
+    return doctors.run(options.json, look=look)

@@ -13,7 +13,6 @@ import sys
 from typing import TYPE_CHECKING, Mapping
 
 from tpudist import console
-from tpudist.errors import MatrixError
 
 if TYPE_CHECKING:
     from tpudist.toolbox.table import Row
@@ -31,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
       TPUNameError: there is no such virtual TPU.
     """
     from tpudist.toolbox import table
-    from tpudist.tools.matrix import ci, schedule
+    from tpudist.tools.matrix import schedule
     from tpudist.virtual import system
 
     system.check(options.tpu)
@@ -40,9 +39,6 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(listing(rows))
         return 0
     chosen = _chosen(rows, options)
-    if options.github:
-        sys.stdout.write(ci.github(chosen, options))
-        return 0
     results = schedule.run_all(chosen, options)
     print("\n" + schedule.table(results), end="", flush=True)
     return schedule.exit_code(results)
@@ -63,12 +59,6 @@ def _chosen(rows: Mapping[str, Row], options: argparse.Namespace) -> list[Row]:
     named = table.select(rows, options.releases) if options.releases or not options.random else []
     if not options.random:
         return named
-    if options.github:
-        raise MatrixError(
-            "--random with --github",
-            "a configuration that is written down names its releases",
-            "--releases LIST, or --releases all",
-        )
     drawn, seed = table.draw(rows, named, options.random, options.seed)
     names = ", ".join(row.release for row in drawn)
     console.note("== drawn with --seed %d: %s" % (seed, names or "none is left"), sys.stdout)

@@ -36,11 +36,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         action="store_true",
         help="stop at the first release that fails; by default all are run",
     )
-    verb.add_argument(
-        "--github",
-        action="store_true",
-        help="print a GitHub workflow that does the same, and run nothing",
-    )
     return verb
 
 

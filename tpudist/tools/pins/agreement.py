@@ -24,14 +24,6 @@ class Pin(NamedTuple):
     values: dict[str, Any]  # decoded records, oldest release first
 
 
-class Curve(NamedTuple):
-    """One curve of a pin on each release."""
-
-    title: str  # the pin's, and the key in it
-    steps: dict[str, int]  # {release: the first step that differs}
-    lines: dict[str, list[float]]  # {release: [number, ...]}, oldest first
-
-
 #: What a cell of the table says; a release that differs has its first step.
 FIRST, SAME, DIFFERS, NOTHING = "first", "same", "differs", "-"
 
@@ -99,52 +91,6 @@ def recorded(pins: Iterable[Pin]) -> list[str]:
 def differing(pins: Iterable[Pin]) -> list[Pin]:
     """The pins on which not all releases agree."""
     return [pin for pin in pins if any(pin.differences.values())]
-
-
-def curves(pin: Pin) -> list[Curve]:
-    """[Curve, ...]: the lists of numbers in a pin's value, one per key."""
-    if pin.kind != "value":
-        return []
-    title = "%s: %s" % (pin.test, pin.name)
-    series: list[tuple[str, compare.Path, dict[str, Any]]] = [(title, (), pin.values)]
-    if all(isinstance(value, dict) for value in pin.values.values()):
-        keys = [key for key in pin.values[pin.first] if not key.startswith("$")]
-        series = [
-            (
-                "%s[%r]" % (title, key),
-                (key,),
-                {release: value.get(key) for release, value in pin.values.items()},
-            )
-            for key in keys
-        ]
-    return [
-        Curve(title, _steps(pin, path), lines)
-        for title, path, lines in series
-        if any(map(_is_line, lines.values()))
-        for lines in [{key: line for key, line in lines.items() if _is_line(line)}]
-    ]
-
-
-def _is_line(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) > 1
-        and all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value)
-    )
-
-
-def _steps(pin: Pin, path: compare.Path) -> dict[str, int]:
-    """{release: the first step that differs} of the curve at a path."""
-    steps = {}
-    for release, differences in pin.differences.items():
-        here = [
-            each.path[len(path)]
-            for each in differences
-            if each.path[: len(path)] == path and len(each.path) > len(path)
-        ]
-        if here:
-            steps[release] = min(here)
-    return steps
 
 
 def cell(pin: Pin, release: str) -> str:

@@ -28,11 +28,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         metavar="PATH",
         help="folders, test modules or pin files; by default this folder",
     )
-    report.add_argument(
-        "--html",
-        metavar="FILE",
-        help="write one page with all of it, and the curves of all releases",
-    )
     return verb
 
 
@@ -40,4 +35,4 @@ def run(options: argparse.Namespace) -> int:
     """Runs the verb; see ``tpudist.tools.pins.report.run``."""
     from tpudist.tools.pins import report
 
-    return report.run(options.paths, options.html)
+    return report.run(options.paths)
