@@ -1,4 +1,4 @@
-"""What a shell needs to complete tpudist's options and the paths behind them, by shtab."""
+"""Writes what a shell needs to complete tpudist's options and the paths behind them, by shtab."""
 
 from __future__ import annotations
 

@@ -34,17 +34,17 @@ class TpudistError(Exception):
 
     @property
     def seen(self) -> str:
-        """What the caller passed or did."""
+        """The first part: what the caller passed or did."""
         return self._part(0)
 
     @property
     def why(self) -> str:
-        """Why that cannot work."""
+        """The second part: why that cannot work."""
         return self._part(1)
 
     @property
     def instead(self) -> str:
-        """What to type instead."""
+        """The third part: what to type instead."""
         return self._part(2)
 
     def _part(self, index: int) -> str:

@@ -57,7 +57,7 @@ def chosen(choice: str | None) -> Iterator[Any]:
 
 
 def lines(uses: Keras) -> list[str]:
-    """What to say before a script runs, and again where Keras fails.
+    """Notes on Keras, to be shown before a script runs and again where Keras fails.
 
     Args:
       uses: how its files use Keras.
@@ -75,7 +75,7 @@ def lines(uses: Keras) -> list[str]:
 
 
 def of_tensorflow(place: str) -> list[str]:
-    """What to say of a ``tf.keras`` that is Keras 3 because no Keras 2 is installed, a list.
+    """Notes on a ``tf.keras`` that is Keras 3 because no Keras 2 is installed.
 
     Args:
       place: where it is named.

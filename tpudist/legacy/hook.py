@@ -146,7 +146,7 @@ class Hook:
         return False
 
     def about_failure(self) -> list[str]:
-        """What to say of the packages that saw the installed TensorFlow, where a program fails."""
+        """Notes, for a program that fails, on packages that saw the installed TensorFlow."""
         names = sorted(set(self.left))
         return [_LEFT % (", ".join(names), " --also ".join(names))] if names else []
 

@@ -138,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _completed(_: Any, event: Any) -> list[str]:
-    """What may stand at the end of a line of ``%tpudist``; IPython calls it."""
+    """Completes the end of a line of ``%tpudist``; IPython calls it."""
     words = event.line.split()
     last = words[-1] if event.line.endswith(" ") else words[-2]
     return list(_ERAS) if last == "--era" else ["--era", "--tpu", "--keras", "--off"]

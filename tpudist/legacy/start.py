@@ -1,4 +1,4 @@
-"""What `tpudist run` starts: a script by its path, or a module by its name (``-m``)."""
+"""Finds what `tpudist run` starts: a script by its path, or a module by its name (``-m``)."""
 
 from __future__ import annotations
 

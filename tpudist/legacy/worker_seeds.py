@@ -1,4 +1,4 @@
-"""What a program on a cluster draws without a seed of its own, it draws alike on all workers.
+"""Seeds what a program on a cluster leaves unseeded, so that all workers draw alike.
 
 A pod had one client: what its Python shuffled was one order. The seed is TPUDIST_SEED, which
 ``tpudist launch`` sets; without it one of the cluster in TF_CONFIG.

@@ -124,7 +124,7 @@ def first_modules() -> frozenset[str]:
 
 
 def spelled(era: str) -> str:
-    """How users write an era: "contrib", "2.0" or "2.2"."""
+    """Returns an era as users write it: "contrib", "2.0" or "2.2"."""
     return era.lstrip("v").replace("_", ".")
 
 
@@ -203,7 +203,7 @@ def _of_era(era: str) -> Iterator[Row]:
 
 
 def _home(era: str, name: str) -> str:
-    """What the era's drop-in has for a name, or for its longest parent."""
+    """Returns what the era's drop-in has for a name, or for its longest parent."""
     parts = name.split(".")
     for end in range(len(parts), 0, -1):
         for above in ("", "contrib.distribute."):

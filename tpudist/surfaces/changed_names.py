@@ -50,7 +50,7 @@ class Changed(NamedTuple):
 
 
 def changed(dotted: str) -> Changed | None:
-    """How a name differs between TensorFlow 1 and 2, None if the table does not have it.
+    """Returns how a name differs between TensorFlow 1 and 2, None if the table does not have it.
 
     Args:
       dotted: name below ``tf``, such as "nn.dropout"; of a method, "data.Dataset.batch".
@@ -59,7 +59,7 @@ def changed(dotted: str) -> Changed | None:
 
 
 def generation(dotted: str, positional: int, keywords: Iterable[str], complete: bool = True) -> str:
-    """Which TensorFlow a call is written for, by its arguments.
+    """Tells by a call's arguments for which TensorFlow it is written.
 
     Args:
       dotted: name below ``tf`` that is called.

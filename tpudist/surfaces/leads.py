@@ -24,7 +24,7 @@ KEPT, NOWHERE = "kept", "gone"
 
 
 class Lead(NamedTuple):
-    """Where a name of contrib leads.
+    """The destination of a name of contrib.
 
     Attributes:
       kind: one of the constants of this module.
@@ -45,7 +45,7 @@ class Lead(NamedTuple):
 
 @functools.lru_cache(maxsize=None)
 def lead(path: str) -> Lead:
-    """Where a name of contrib leads.
+    """Finds the destination of a name of contrib.
 
     Args:
       path: dotted name below ``tf``, of a name or module: "contrib.slim.conv2d".
@@ -161,7 +161,7 @@ def _dropin() -> dict[str, str]:
 
 
 def successor(path: str) -> Lead | None:
-    """What a migrated program says for a name or module of contrib, None if there is nothing.
+    """The successor of a name or module of contrib in a migrated program, or None.
 
     Names of the eras' own surfaces have rules of their own. What is private to TensorFlow,
     or asks for another program (GONE says so of that very name), is reported.
@@ -220,7 +220,7 @@ def gone_prefix(name: str) -> str | None:
 
 
 def gone_text(name: str) -> str:
-    """What to type instead of a name of contrib, whether or not somebody carries it on.
+    """Says what to type instead of a name of contrib, whether or not somebody carries it on.
 
     Args:
       name: dotted name below ``tf``.
@@ -317,7 +317,7 @@ def gone_module(name: str) -> str | None:
 
 
 def instead_of_module(name: str) -> str:
-    """What to type instead of a module that is gone.
+    """Says what to type instead of a module that is gone.
 
     Args:
       name: dotted name below ``tensorflow``.

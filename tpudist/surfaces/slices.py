@@ -122,7 +122,7 @@ class Slice(NamedTuple):
 
     @property
     def devices(self) -> int:
-        """How many devices TensorFlow has on it: replicas, if none is split."""
+        """The number of devices that TensorFlow has on it: replicas, if none is split."""
         return self.chips * self.about.devices
 
     @property

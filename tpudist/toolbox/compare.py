@@ -101,7 +101,7 @@ def _finite(value: complex) -> bool:
 
 
 def explain(expected: object, obtained: object, differences: Sequence[Difference]) -> str:
-    """What ``compare.differences`` found, which is not empty, as indented lines."""
+    """Formats what ``compare.differences`` found, which is not empty, as indented lines."""
     series = _series(expected, obtained, differences[0].path)
     if series is not None:
         return _steps(series, differences)

@@ -1,4 +1,4 @@
-"""What this machine has: distributions, and the chips of a TPU; no TensorFlow is imported."""
+"""Lists the distributions and TPU chips of this machine; no TensorFlow is imported."""
 
 from __future__ import annotations
 

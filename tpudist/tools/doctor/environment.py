@@ -1,4 +1,4 @@
-"""What this machine has: distributions, variables, chips, and whether TensorFlow imports.
+"""Reads the state of this machine: distributions, variables, chips, whether TensorFlow imports.
 
 Everything the checks know is in one :class:`Environment`, so that a test can
 hand them any machine.

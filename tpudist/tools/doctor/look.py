@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def seen(arguments: Sequence[str] | None = None) -> dict[str, Any]:
-    """What is reported, as a dict; the arguments are the TPU's name, and options."""
+    """Returns the report as a dict; the arguments are the TPU's name, and options."""
     parser = argparse.ArgumentParser()
     parser.add_argument("tpu")
     parser.add_argument("--zone")

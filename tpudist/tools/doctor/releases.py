@@ -1,4 +1,4 @@
-"""Which releases fit together: rows, and the arithmetic that reads them.
+"""Releases that fit together: rows, and the arithmetic that reads them.
 
 The doctor compares distributions with each other, by their metadata. Only
 :mod:`tpudist.tfcompat.versions` decides what follows from the TensorFlow that

@@ -36,7 +36,7 @@ def as_dict(environment: Environment, findings: Sequence[Finding]) -> dict[str, 
 
 
 def keras(env: Environment) -> dict[str, str | None]:
-    """Which Keras ``tf.keras`` is.
+    """Identifies the Keras that ``tf.keras`` is.
 
     Returns:
       ``generation``: ``"tensorflow"`` (inside TensorFlow), ``"keras 2"``,

@@ -166,13 +166,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _line(options: argparse.Namespace, is_chief: bool) -> list[str]:
-    """What ``tpudist`` gets on a worker: notes, which are the same for all, are the chief's."""
+    """The command line of a worker; notes, which are the same for all, are the chief's."""
     loudness = ["--verbose"] * options.verbose or ["--quiet"] * (options.quiet or not is_chief)
     return ["run", *loudness, "--tpu", _tpu(options.cores), *options.arguments]
 
 
 def _output(options: argparse.Namespace) -> processes.Output:
-    """Where the output of the workers goes."""
+    """The destination of the workers' output."""
     try:
         if options.log_dir:
             os.makedirs(options.log_dir, exist_ok=True)

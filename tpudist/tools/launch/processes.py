@@ -38,7 +38,7 @@ class Command(NamedTuple):
 
 
 class Output(NamedTuple):
-    """Where the output of the workers goes.
+    """The destination of the workers' output.
 
     Attributes:
       quiet: whether only the chief's is shown.
@@ -50,7 +50,7 @@ class Output(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a program ended.
+    """The end of a launched program.
 
     Attributes:
       code: 0, or the exit code of the worker that failed first; 128 and the signal's number if a
@@ -167,7 +167,7 @@ def run(names: Sequence[str], commands: Sequence[Command], output: Output, grace
 
 
 def _first_failure(workers: Sequence[Worker]) -> int | None:
-    """Which worker failed first; None once all have ended well."""
+    """The worker that failed first; None once all have ended well."""
     while True:
         codes = [worker.process.poll() for worker in workers]
         for index, code in enumerate(codes):

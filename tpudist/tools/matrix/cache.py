@@ -1,4 +1,4 @@
-"""Where environments are kept."""
+"""Manages the folders in which environments are kept."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ TENSORFLOWS = tuple(name for name in machine.TENSORFLOWS if name not in machine.
 
 
 class Recipe:
-    """What one environment is made of.
+    """The ingredients of one environment.
 
     Args:
       project: a project's folder, with extras if wanted (``".[test]"``); it is
@@ -117,7 +117,7 @@ def is_installable(folder: str) -> bool:
 
 
 def own_tpudist() -> list[str]:
-    """What installs the tpudist that is running: its checkout, its URL, or its release."""
+    """The requirement that installs the running tpudist: its checkout, its URL, or its release."""
     package = os.path.dirname(os.path.abspath(tpudist.__file__))
     root = os.path.dirname(package)
     if os.path.exists(os.path.join(root, "setup.py")):
@@ -161,7 +161,7 @@ class Environment(NamedTuple):
 
 
 def scripts(folder: str) -> str:
-    """Where an environment has its commands."""
+    """The folder of an environment's commands."""
     return os.path.join(folder, "Scripts" if os.name == "nt" else "bin")
 
 
@@ -254,7 +254,7 @@ def _python(folder: str) -> str:
 
 
 def _call(release: str, command: list[str], env: Mapping[str, str] | None = None) -> str:
-    """What a command printed; a MatrixError with the last lines if it failed."""
+    """Returns a command's output; raises a MatrixError with its last lines if it failed."""
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     if done.returncode == 0:
         return done.stdout

@@ -1,4 +1,4 @@
-"""Where packages come from: passes pip's configuration on to uv.
+"""Passes pip's configuration of package indexes on to uv.
 
 uv does not read pip's configuration (https://docs.astral.sh/uv/pip/compatibility/),
 so it would not use the mirror or company index that pip uses.

@@ -16,7 +16,7 @@ from tpudist.tools.matrix import cache, environments, running
 
 
 class Result(NamedTuple):
-    """How a release went."""
+    """The outcome of the command on one release."""
 
     # the row's name, and the versions it had; "" where it was not set up
     release: str

@@ -1,4 +1,4 @@
-"""Which releases agree: the records of every pin, compared with the oldest one's."""
+"""Compares the records of every pin with those of the oldest release."""
 
 from __future__ import annotations
 

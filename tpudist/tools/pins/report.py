@@ -45,7 +45,7 @@ def table(pins: Sequence[agreement.Pin]) -> str:
 
 
 def differences(pin: agreement.Pin) -> str:
-    """What a pin's values on other releases differ in from the first one's, as text."""
+    """Formats the differences between a pin's values on other releases and the first one's."""
     return "".join(
         "%s: %s, expected as on TensorFlow %s, obtained on %s:\n%s\n\n"
         % (
