@@ -1,5 +1,6 @@
 """``tpudist migrate`` as it is typed: options, exit codes, what is printed."""
 
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import pytest
 from tests.tools.migrate import harness
 from tests.tools.migrate.harness import LEFT, OLD, USE, migrate
 from tpudist import cli
+from tpudist.tools.migrate import engine
 
 
 @pytest.mark.parametrize(("mode", "code"), [([], 0), (["--diff"], 0), (["--check"], 1)])
@@ -122,7 +124,7 @@ def test_a_file_that_is_named_is_read_whatever_its_name(tmp_path, capsys):
 def test_a_path_given_twice_is_one_file(tree, capsys):
     path = str(tree / "a.py")
     assert cli.main(["migrate", path, str(tree), path, "--to", "2.2"]) == 0
-    assert "2 files, 1 of them with legacy names: 1 change" in capsys.readouterr().out
+    assert "2 files read, 1 would change: " in capsys.readouterr().out
 
 
 def test_later_code_is_not_moved_back(tree, capsys):
@@ -230,3 +232,52 @@ def test_files_are_found_from_a_relative_path(tree, monkeypatch):
     assert cli.main(["migrate", ".", "--to", "2.2", "--write"]) == 0
     assert "s.run" in (tree / "a.py").read_text()
     assert sorted(os.listdir(str(tree))) == ["a.py", "b.py"]
+
+
+def test_standard_input_is_printed_as_it_becomes(tree, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((OLD + USE).encode())))
+    assert cli.main(["migrate", "-", "--to", "2.2"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == OLD.replace("v2_0", "v2_2") + "s.run(fn)\n"
+    assert "Nothing left." in printed.err and "was written" not in printed.err
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"x = 3\n")))
+    assert cli.main(["migrate", "-", "--to", "2.2"]) == 0
+    assert capsys.readouterr().out == "x = 3\n"
+    assert cli.main(["migrate", "-", str(tree), "--to", "2.2"]) == 2
+    assert "Instead: " in capsys.readouterr().err
+
+
+def test_a_target_that_is_none_is_told_of_those_that_are(tree, capsys):
+    with pytest.raises(SystemExit):
+        migrate(tree, "--to", "3.0")
+    error = capsys.readouterr().err
+    assert all(each in error for each in ("contrib", "2.0", "2.2", "latest"))
+
+
+@pytest.mark.parametrize(("stops", "files"), [("read", "no file"), ("written", "a.py")])
+def test_an_interrupted_run_says_what_was_written(tree, capsys, monkeypatch, stops, files):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    harness.put(tree, {"c.py": OLD + USE})
+    if stops == "read":
+        monkeypatch.setattr("tpudist.tools.migrate.engine.Engine.migrate", interrupt)
+    else:
+        write = engine.write
+
+        def once(result):
+            monkeypatch.setattr(engine, "write", interrupt)
+            return write(result)
+
+        monkeypatch.setattr(engine, "write", once)
+    assert migrate(tree, "--to", "2.2", "--write") == 130
+    printed = capsys.readouterr()
+    (line,) = printed.err.splitlines()
+    assert line.startswith("tpudist: interrupted; written: ") and line.endswith(files)
+
+
+def test_one_file_is_counted_as_one(tmp_path, capsys):
+    harness.put(tmp_path, {"a.py": OLD + USE})
+    migrate(tmp_path, "--to", "2.2")
+    said = "1 file read, 1 would change: 2 uses rewritten, 0 left, 0 files refused\n"
+    assert said in capsys.readouterr().out

@@ -61,3 +61,17 @@ def test_what_is_gone_is_told(tmp_path):
 def test_other_files_of_tensorflow_1_get_its_tf(tmp_path, text):
     _, after = _migrated(tmp_path, text)
     assert after.startswith("import tensorflow.compat.v1 as tf\n") and "tf.compat.v1." not in after
+
+
+def test_a_file_named_alone_is_of_the_program_around_it(tmp_path):
+    files = {
+        ".git/x": "",
+        "layers.py": "import tensorflow as tf\ndef drop(x):\n    return tf.nn.dropout(x, 0.9)\n",
+        "train.py": "import tensorflow as tf\nimport layers\n"
+        "with tf.Session() as s:\n    s.run(layers.drop(tf.placeholder(tf.float32)))\n",
+    }
+    harness.put(tmp_path, files)
+    code = harness.migrate(tmp_path / "layers.py", "--to", "latest", "--write")
+    assert code == 0
+    assert (tmp_path / "layers.py").read_text("utf-8").startswith("import tensorflow.compat.v1")
+    assert (tmp_path / "train.py").read_text("utf-8") == files["train.py"]

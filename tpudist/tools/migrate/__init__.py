@@ -46,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> None:
     if not options.paths:
         raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
+    if "-" in options.paths and len(options.paths) > 1:
+        raise MigrateError("- beside other paths", "its code is what is printed", "- alone")
     if options.to is None and options.level == "full":
         raise MigrateError(
             "no --to",
@@ -65,19 +67,27 @@ def _check_rules(options: argparse.Namespace, known: Sequence[str]) -> None:
 def _run(options: argparse.Namespace) -> int:
     from tpudist.tools.migrate import console, engine, outcomes
 
-    results, looked, passed_over = engine.results(options)
+    is_printed = "-" in options.paths and not (options.check or options.diff or options.report)
+    options.write = options.write or is_printed
+    results: list[outcomes.Result] = []
+    try:
+        results, looked, passed_over = engine.results(options)
+        if options.write:
+            results = [engine.write(result) for result in results]
+    except KeyboardInterrupt:
+        done = [result.path for result in results if engine.is_written(result)]
+        print("tpudist: interrupted; written: %s" % (", ".join(done) or "no file"), file=sys.stderr)
+        return 130
     if not looked:
         raise MigrateError(
             "no .py or .ipynb file below " + ", ".join(options.paths),
             "there is nothing to read",
             "a path that has some",
         )
-    if options.write:
-        results = list(map(engine.write, results))
     if options.diff:
         for result in results:
             sys.stdout.write(console.diff(result))
-    page = sys.stderr if options.report or options.diff else sys.stdout
+    page = sys.stderr if options.report or options.diff or is_printed else sys.stdout
     for line in console.lines(results, looked, options, passed_over):
         print(line, file=page)
     if options.report:

@@ -48,26 +48,27 @@ def lines(
             yield "%s: %s: %s" % (result.path, verb, counts(result.rewritten) or "marks")
     if passed_over:
         yield "Not read, name them to have them read: " + ", ".join(passed_over)
-    yield totals(results, looked)
+    yield totals(results, looked, options.write)
     if not any(each.left or each.refused for each in results):
         yield "Nothing left."
     if not options.write and any(each.before != each.after for each in results):
         yield "Nothing was written: --write does, --diff shows."
 
 
-def totals(results: Sequence[Result], looked: int) -> str:
-    """The number of files, by outcome."""
-    return (
-        "%d files, %d of them with legacy names: %d change, "
-        "%d uses rewritten, %d left, %d files refused"
-    ) % (
-        looked,
-        sum(bool(each.era) for each in results),
+def totals(results: Sequence[Result], looked: int, is_written: bool) -> str:
+    """The number of files and uses, by outcome."""
+    return "%s read, %d %s: %s rewritten, %d left, %s refused" % (
+        _count(looked, "file"),
         sum(each.before != each.after for each in results),
-        sum(len(each.rewritten) for each in results),
+        "changed" if is_written else "would change",
+        _count(sum(len(each.rewritten) for each in results), "use"),
         sum(len(each.left) for each in results),
-        sum(bool(each.refused) for each in results),
+        _count(sum(bool(each.refused) for each in results), "file"),
     )
+
+
+def _count(number: int, word: str) -> str:
+    return "%d %s%s" % (number, word, "s" * (number != 1))
 
 
 def counts(uses: Iterable[Use]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import stat
+import sys
 from typing import Any, Iterable
 
 from tpudist import console, files, surfaces
@@ -25,7 +26,7 @@ from tpudist.tools.migrate import program as programs
 from tpudist.tools.migrate.program import Program
 from tpudist.tools.migrate.relocation import Relocation
 from tpudist.tools.migrate.resolution import notebooks, sources
-from tpudist.tools.migrate.resolution.codebase import CodeBase
+from tpudist.tools.migrate.resolution.codebase import STANDARD_INPUT, CodeBase
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module
@@ -273,16 +274,17 @@ def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, li
         outcomes.Result(path, None, None, [], [], reason, "")
         for path, reason in sorted({**reasons, **program.faults}.items())
     ]
-    migrated = (_migrated(engine, codebase, path) for path in program.files)
-    found = [*refused, *console.bar(migrated, len(program.files))]
+    paths = sorted({*program.files, STANDARD_INPUT}.intersection(codebase.files))
+    migrated = (_migrated(engine, codebase, path) for path in paths)
+    found = [*refused, *console.bar(migrated, len(paths))]
     return found, len(codebase.files), codebase.passed_over
 
 
 def _migrated(engine: Engine, codebase: CodeBase, path: str) -> outcomes.Result:
     try:
         found = engine.migrate(path)
-        same = found.before == found.after  # then nobody asks for its bytes
-        return found._replace(before=None, after=None) if same else found
+        is_asked = path == STANDARD_INPUT or found.before != found.after
+        return found if is_asked else found._replace(before=None, after=None)
     except OSError as error:  # it was there when the run began
         return outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
     except Exception:  # one bad file never stops a run, and is named  # noqa: BLE001
@@ -290,11 +292,22 @@ def _migrated(engine: Engine, codebase: CodeBase, path: str) -> outcomes.Result:
         return outcomes.Result(path, raw, raw, [], [], outcomes.fault(), "")
 
 
+def is_written(result: outcomes.Result) -> bool:
+    """Whether a file that changes has its new bytes."""
+    if result.before == result.after or result.path == STANDARD_INPUT:
+        return False
+    with open(result.path, "rb") as file:
+        return file.read() == result.after
+
+
 def write(result: outcomes.Result) -> outcomes.Result:
-    """Writes a file that changed, whole, with its mode kept.
+    """Writes a file that changed, whole, with its mode kept; prints standard input.
 
     Returns the Result; a refused one if it could not be written.
     """
+    if result.path == STANDARD_INPUT:
+        sys.stdout.buffer.write(result.after or b"")
+        return result
     if result.before == result.after or result.after is None:
         return result
     path = os.path.realpath(result.path)

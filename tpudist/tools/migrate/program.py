@@ -125,8 +125,10 @@ class Program:
     def __init__(self, codebase: CodeBase, origin: str = "auto") -> None:
         self.faults: dict[str, str] = {}
         self._facts: dict[str, Facts] = {}
+        named = set(codebase.files).intersection(codebase.bytes)
         naming = [path for path, raw in codebase.bytes.items() if _names_tensorflow(raw)]
         related = codebase.below(naming) | codebase.above(naming)
+        related &= codebase.programs(named)
         self._read(codebase, related)
         facts = self._facts
         self.eras = {path: each.era for path, each in facts.items() if each.era}
@@ -158,7 +160,8 @@ class Program:
         self.names_strategies = bool(making)
         self.strategic = codebase.programs(making)
         read = set(facts).union(naming)  # the rest of them is nobody's to read
-        self.files = sorted((read & related) - set(self.faults))
+        self.faults = {path: why for path, why in self.faults.items() if path in named}
+        self.files = sorted((read & related & named) - set(self.faults))
 
     def _read(self, codebase: CodeBase, paths: set[str]) -> None:
         """Collects the facts of each file, after those of the files that it imports."""

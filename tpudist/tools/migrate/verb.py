@@ -16,7 +16,7 @@ _LISTS = {
     "--only": ("RULE", "only this rule"),
     "--skip": ("RULE", "not this rule"),
 }
-_TARGETS = tuple(map(surfaces.spelled, surfaces.ERAS)) + ("latest",)
+_TARGETS = (*map(surfaces.spelled, surfaces.ERAS), "latest")
 #: The releases that ``--from`` takes, oldest first, after "auto".
 _ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 
@@ -31,7 +31,13 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "Writes nothing without --write. Exit code 1 if a use is left (or, with --check, a file "
         "would change), 2 if a file was refused.",
     )
-    verb.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (.py, .ipynb)")
+    verb.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="files and folders (.py, .ipynb); of a file, the program around it is read as well; "
+        "- is standard input, whose new code is printed",
+    )
     for name, (taken, text) in _LISTS.items():
         text += "; may be given again"
         verb.add_argument(name, action="append", default=[], metavar=taken, help=text)

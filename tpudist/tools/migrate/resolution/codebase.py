@@ -6,12 +6,14 @@ import fnmatch
 import functools
 import os
 import re
+import sys
 from typing import Iterable, Iterator, Sequence
 
 from tpudist import machine
 from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.module import Module
 
+STANDARD_INPUT = "-"
 _KEPT = 2000000  # characters of parsed files, which are some 35 times as large in memory
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _IMPORT = re.compile(
@@ -24,6 +26,9 @@ _CALLED = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]+)\W*\(")
 
 class CodeBase:
     """The files below some paths, without those that match a pattern.
+
+    The repository around a file that is named by itself is read as well: it says which program
+    the file is of.
 
     Attributes:
       files: the paths of all files.
@@ -39,11 +44,14 @@ class CodeBase:
         self.files, self.passed_over = _find_files(paths, exclude)
         self.bytes: dict[str, bytes] = {}
         self.unreadable: dict[str, OSError] = {}
-        for path in self.files:
+        read = set(map(os.path.abspath, self.files))
+        around = [each for each in _around(paths, exclude) if os.path.abspath(each) not in read]
+        for path in (*self.files, *around):
             try:
                 self.bytes[path] = _content(path)
             except OSError as error:
-                self.unreadable[path] = error
+                if path not in around:
+                    self.unreadable[path] = error
         self._leading: dict[str, set[str]] = {}
         self._modules: dict[str, Module | None] = {}
         self._called: dict[str, set[bytes]] = {}
@@ -172,6 +180,8 @@ def _import_targets(raw: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _content(path: str) -> bytes:
+    if path == STANDARD_INPUT:
+        return sys.stdin.buffer.read()
     with open(path, "rb") as file:
         return file.read()
 
@@ -263,6 +273,13 @@ def _find_files(paths: Iterable[str], exclude: Sequence[str] = ()) -> tuple[list
                 if "." not in name and _is_script(os.path.join(base, name))
             ]
     return sorted(set(map(os.path.normpath, found))), sorted(set(passed))
+
+
+def _around(paths: Iterable[str], exclude: Sequence[str]) -> list[str]:
+    """The files of the repositories around those paths that are files."""
+    folders = [os.path.dirname(os.path.abspath(path)) for path in paths if not os.path.isdir(path)]
+    roots = {found[-1] for found in map(_up_to_repository, folders) if found}
+    return _find_files(map(os.path.relpath, sorted(roots)), exclude)[0] if roots else []
 
 
 def _is_read(base: str, name: str) -> bool:
