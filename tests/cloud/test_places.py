@@ -13,7 +13,7 @@ POD = "grpc://10.0.0.2:8470"
         ("local", {}, (), "local", "chips of this machine, a TPU VM"),
         (None, {}, ("/dev/accel0",), "local", "chips of this machine, a TPU VM"),
         (None, {"TPU_NAME": "mine"}, (), "mine", "Google Cloud knows by that name"),
-        (None, {"TPU_NAME": "local"}, (), "local", "a TPU VM"),
+        (None, {"TPU_NAME": "LOCAL"}, (), "LOCAL", "a TPU VM"),
         (None, {"KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS": POD}, (), POD, "Kubernetes"),
         (POD, {"KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS": POD}, (), POD, "Kubernetes"),
         (POD, {"COLAB_TPU_ADDR": "10.0.0.2:8470"}, (), POD, "Colab notebook"),
@@ -32,7 +32,8 @@ def test_words(tpu, variables, chips, name, words):
     [
         ({}, (), "virtual:8"),
         ({}, ("/dev/accel0",), "tpu='local'"),
-        ({"TPU_WORKER_HOSTNAMES": "a,b"}, (), "tpu='local'"),
+        ({"TPU_WORKER_HOSTNAMES": "localhost"}, (), "tpu='local'"),
+        ({"TPU_WORKER_HOSTNAMES": "a,b"}, ("/dev/accel0",), "first host alone"),
         ({"COLAB_TPU_ADDR": "10.0.0.2:8470"}, (), "'grpc://' + os.environ['COLAB_TPU_ADDR']"),
     ],
 )

@@ -51,6 +51,9 @@ SHAPES += ["tpu7x:2x2x1", "tpu7x:4x4x8", "v4:2x1x4", "v3:16x32"]
         ("v5e:2x4x1", "v5e:2x4", 8),
         ("v5e=2x4", "v5e:2x4", 8),
         ("tpu7x:2x2x1", "tpu7x:2x2x1", 8),
+        ("tpu7x-8", "tpu7x:2x2x1", 8),
+        ("v7x-128", "tpu7x:4x4x4", 128),
+        ("v7-2x2x2", "tpu7x:2x2x2", 16),
     ],
 )
 def test_names(name, topology, devices):
@@ -98,7 +101,7 @@ def test_both_doors_lead_to_the_same_slice(name):
         ("v5e-512", "count chips"),
         ("v4-4", "count cores"),
         ("v9:2x2", "generations are"),
-        ("tpu7x-8", "generations are"),
+        ("tpu7x-4", "count cores"),
         ("", "generations are"),
         ("v5e", "generations are"),
         ("v5e:2", "generations are"),
@@ -122,7 +125,7 @@ def test_both_doors_refuse_the_same_names_for_the_same_reason(name, reason):
 @pytest.mark.parametrize(("name", "generation"), TYPES)
 def test_the_number_of_an_accelerator_type_counts_its_cores_or_chips(name, generation):
     found = slices.find(name)
-    counted = found.cores if generation in ("v2", "v3", "v4", "v5p") else found.chips
+    counted = found.cores if generation in ("v2", "v3", "v4", "v5p", "tpu7x") else found.chips
     assert int(name.rpartition("-")[2]) == counted
     assert found.generation == generation
 

@@ -9,7 +9,7 @@ from tpudist import machine
 
 KUBERNETES, NAME, COLAB = "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_NAME", "COLAB_TPU_ADDR"
 
-#: Set on the hosts of TPU VMs.
+#: Set on the hosts of TPU VMs; the second has the name of each host of the slice.
 _ON_A_VM = ("TPU_ACCELERATOR_TYPE", "TPU_WORKER_HOSTNAMES")
 
 #: Variables that name a TPU where a resolver gets no name, in the order it reads them.
@@ -74,9 +74,9 @@ def named(tpu: str | Sequence[str] | None, variables: Mapping[str, str]) -> str:
 
 
 def _words(name: str, variables: Mapping[str, str]) -> str:
-    if name.startswith("virtual"):
+    if name.lower().startswith("virtual"):
         return "a virtual TPU, in this process"
-    if name == "local":
+    if name.lower() == "local":
         return "the chips of this machine, a TPU VM"
     if name in variables.get(KUBERNETES, ()) and variables.get(KUBERNETES):
         return "the endpoints that Kubernetes gives this pod"
@@ -88,8 +88,23 @@ def _words(name: str, variables: Mapping[str, str]) -> str:
     return "a TPU that Google Cloud knows by that name"
 
 
+def unnamed(variables: Mapping[str, str]) -> tuple[str, str]:
+    """What was seen where no TPU is named, and why it names none."""
+    if variables.get(_CONFIG):
+        seen = "no TPU is named in %s=%s" % (_CONFIG, variables[_CONFIG])
+        return seen, "it is no JSON object with the tpu_node_name of a TPU"
+    return "no TPU is named", "none of %s is set" % ", ".join(READ)
+
+
 def advice(variables: Mapping[str, str], chips: Sequence[str] = ()) -> str:
     """What to pass where no TPU was named, by what the environment has."""
+    hosts = variables.get(_ON_A_VM[1], "").count(",") + 1
+    if hosts > 1:
+        return (
+            "tpu=NAME or TPU_NAME=NAME of the slice, in a program on its first host alone, with "
+            "TPU_LOAD_LIBRARY=0: this is one of the slice's %d hosts, and tpu='local' means the "
+            "chips of one" % hosts
+        )
     if chips or any(variables.get(each) for each in _ON_A_VM):
         return "tpu='local': this is a TPU VM, whose chips need no name"
     if variables.get(COLAB):

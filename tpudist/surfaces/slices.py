@@ -33,7 +33,7 @@ class Generation(NamedTuple):
       devices: of a chip, as TensorFlow and the compiler count them; a replica
         runs on at least one. Two cores that are one device are a "megacore".
       counts: what the number in an accelerator type counts, "cores" or "chips".
-      types: the numbers that there are; none of a generation without types.
+      types: the numbers that there are.
       pod: chips of the largest slice.
       ring: chips along an axis from which on its ends are connected.
       host: chips along each axis of a host of a slice of several hosts.
@@ -59,7 +59,7 @@ _V3 = (8, 32, 64, 128, 256, 512, 1024, 2048)
 _FOUR, _EIGHT = (2, 2, 1), (2, 4, 1)
 
 # fmt: off
-#: {name: `Generation`}, the oldest first.
+#: {name, which is libtpu's: `Generation`}, the oldest first.
 GENERATIONS = {
     "v2": Generation(2, 2, 2, "cores", (8, 32, 128, 256, 512), 256, 16, _FOUR, _FOUR, 8034172928),
     "v3": Generation(2, 2, 2, "cores", _V3, 1024, 32, _FOUR, _FOUR, 16624107520),
@@ -67,11 +67,12 @@ GENERATIONS = {
     "v5e": Generation(2, 1, 1, "chips", _CHIPS, 256, 16, _FOUR, _EIGHT, 16909336064),
     "v5p": Generation(3, 2, 1, "cores", _CUBES + (12288,), 8960, 4, _FOUR, _FOUR, 102786660352),
     "v6e": Generation(2, 1, 1, "chips", _CHIPS, 256, 16, _FOUR, _EIGHT, 33546042880),
-    "tpu7x": Generation(3, 2, 2, "cores", (), 9216, 4, _FOUR, _FOUR, 101724450816),
+    "tpu7x": Generation(3, 2, 2, "cores", _CUBES, 9216, 4, _FOUR, _FOUR, 101724450816),
 }
 
 #: Other spellings of generations, as accelerator types, gcloud and chips have them.
-ALIASES = {"v5litepod": "v5e", "v5lite": "v5e", "v5": "v5p", "v6": "v6e", "v7x": "tpu7x"}
+ALIASES = {"v5litepod": "v5e", "v5lite": "v5e", "v5": "v5p", "v6": "v6e"}
+ALIASES.update(v7="tpu7x", v7x="tpu7x")
 
 #: Shapes of accelerator types, by their chips: of a flat network and of one of cubes.
 _FLAT = {
@@ -85,7 +86,7 @@ _SOLID = {
 }
 # fmt: on
 
-_TOPOLOGY = re.compile(r"^(\w+)[:=]([0-9]+(?:x[0-9]+){1,2})$")
+_TOPOLOGY = re.compile(r"^(\w+)[:=-]([0-9]+(?:x[0-9]+){1,2})$")
 _TYPE = re.compile(r"^(\w+)-([0-9]+)$")
 
 
@@ -163,7 +164,7 @@ def find(name: str) -> Slice:
         raise _unknown(name)
     spelled, size = match.groups()
     generation = ALIASES.get(spelled, spelled)
-    if generation not in GENERATIONS or (typed and not GENERATIONS[generation].types):
+    if generation not in GENERATIONS:
         raise _unknown(name)
     if typed:
         return _of_type(name, spelled, generation, int(size))
@@ -171,7 +172,7 @@ def find(name: str) -> Slice:
 
 
 def accelerator_types(generation: str) -> dict[int, tuple[int, ...]]:
-    """{number in the accelerator type: shape} of a generation; {} if it has none.
+    """{number in the accelerator type: shape} of a generation.
 
     Args:
       generation: a key of GENERATIONS.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tpudist import machine
+from tpudist.cloud import places
 from tpudist.errors import ArgumentError, ArgumentTypeError, TPUNameError
 from tpudist.system import named_tpus, placement, tasks
 from tpudist.tfcompat import clusters, devices, tpu_client, versions
@@ -84,7 +85,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
             TPU: ``"virtual"``, ``"virtual:8"``, ``"virtual:v3-32"``; or devices
             of this machine as cores: ``"gpus"``, ``"gpus:4"``, ``"cpus:8"``; or those of each
             worker of a cluster: ``"cluster"``, ``"cluster:gpus:4"``, ``"cluster:virtual:8"``. The
-            environment variable TPUDIST_TPU overrides it.
+            environment variable TPUDIST_TPU overrides it; TPU_NAME is read where there is none.
           zone, project, job_name, ...: as the native class takes them; unused by
             a virtual TPU.
 
@@ -93,13 +94,14 @@ class TPUClusterResolver(native.TPUClusterResolver):
           ArgumentTypeError: (a TypeError) `tpu` is no name.
           TPUAccessError: Google's services cannot be asked for it.
         """
-        given = _one(tpu)
-        name = os.environ.get(machine.TPU) or given
+        name = os.environ.get(machine.TPU) or _one(tpu)
+        found = name or places.named(None, os.environ)
         self._system = None
-        if virtual_system.is_virtual(name):
-            self._system = described(name)
-            self._start_virtual(name, job_name)
+        if virtual_system.is_virtual(found):
+            self._system = described(found)
+            self._start_virtual(found, job_name)
             return
+        name = "local" if found.lower() == "local" else name
         start = functools.partial(super().__init__, name, zone, project, job_name, *args, **kwargs)
         named_tpus.constructed(self, start, name, zone, project)
 
@@ -343,7 +345,8 @@ def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
 def start_native(resolver: object) -> Topology:
     """Starts a native TPU for a strategy; as `initialize_tpu_system`, which programs call."""
     named_tpus.ready(resolver)
-    return native.initialize(resolver)
+    with named_tpus.absence_explained(resolver):
+        return native.initialize(resolver)
 
 
 def shutdown_tpu_system(cluster_resolver: Resolver = None) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple
+
+import tensorflow as tf
 
 from tpudist.cloud import deadlines, failures, nodes, places, runtimes, waiting
-from tpudist.errors import TpudistError, TPUNameError
+from tpudist.errors import TpudistError, TPUNameError, TPUStateError
 from tpudist.tfcompat import tpu_client, versions
 
 if TYPE_CHECKING:
     from tpudist.cloud.nodes import Node
 
+
+#: What errors of a TensorFlow without a TPU name; the second one until 2.1.
+_ABSENT = re.compile("ConfigureDistributedTPU|No session factory")
 
 #: The least seconds that the servers of a healthy TPU have to answer.
 _LEAST = 5.0
@@ -42,6 +48,8 @@ def constructed(
       TPUAccessError: zone and project are unknown, or Google's client is not there.
     """
     name = places.named(tpu, os.environ)
+    if name == "local" and versions.RESOLVER_HAS_CLIENT and not versions.RESOLVER_HAS_METADATA:
+        raise _absence()  # 2.2 would ask Google Cloud for a TPU of that name
     if not name:
         return _without_a_name(start)
     misuse: list[TypeError] = []
@@ -63,11 +71,8 @@ def _without_a_name(start: Callable[[], None]) -> None:
     try:
         deadlines.call(start, deadlines.seconds())
     except (ValueError, RuntimeError, ImportError, OSError, deadlines.TooLate) as error:
-        raise TPUNameError(
-            "no TPU is named: %s" % error,
-            "none of %s is set" % ", ".join(places.READ),
-            places.advice(os.environ),
-        ) from error
+        seen, why = places.unnamed(os.environ)
+        raise TPUNameError("%s: %s" % (seen, error), why, places.advice(os.environ)) from error
 
 
 def _require_sound_place(resolver: object) -> None:
@@ -137,6 +142,31 @@ def healthy(resolver: object) -> Found:
     if refused is not None:
         raise refused
     return found
+
+
+@contextlib.contextmanager
+def absence_explained(resolver: object) -> Iterator[None]:
+    """Explains the error of TensorFlow that finds no TPU on this machine, inside the block.
+
+    Raises:
+      TPUStateError: also an error of TensorFlow's own class, which programs catch.
+    """
+    try:
+        yield
+    except tf.errors.OpError as error:
+        if tpu_client.name(resolver) not in ("", "local") or not _ABSENT.search(str(error)):
+            raise
+        kind: Any = type("TPUStateError", (TPUStateError, type(error)), dict(vars(error)))
+        raise kind(*_absence().args) from error
+
+
+def _absence() -> TPUNameError:
+    return TPUNameError(
+        "tpu='local' with TensorFlow %s" % versions.TF,
+        "it finds no TPU: it is built for CPUs and GPUs, or this machine has no TPU",
+        "on a TPU VM the TensorFlow of its image, or pip install 'tpudist[tpu]' (tpudist doctor "
+        "says which); tpu='virtual:8' where there is no TPU",
+    )
 
 
 def look(resolver: object) -> Node:

@@ -189,8 +189,8 @@ RUN_CONVERTS = _since("1.15")
 #: Topology has a z axis: mesh and computation shapes have 4 entries (2.3).
 TOPOLOGY_RANK = 4 if _since("2.3") else 3
 
-#: The resolver answers ``get_tpu_system_metadata()`` itself; before, a module
-#: function of tpu_strategy does (2.3).
+#: The resolver answers ``get_tpu_system_metadata()`` itself, and knows the TPU of its own machine,
+#: "local"; before, a module function of tpu_strategy answers (2.3).
 RESOLVER_HAS_METADATA = _since("2.3")
 
 #: ``tf.tpu.experimental.shutdown_tpu_system`` exists (2.1).

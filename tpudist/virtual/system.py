@@ -56,20 +56,20 @@ class VirtualSystem(
 
 
 def is_virtual(name: object) -> bool:
-    """Whether a TPU name asks for what stands for a TPU: a virtual one, or devices."""
-    return is_cluster(name) or (
-        isinstance(name, str)
-        and (name == "virtual" or name.startswith("virtual:") or kind_of(name) is not None)
+    """Whether a name, in any case, asks for what stands for a TPU: a virtual one, or devices."""
+    return isinstance(name, str) and (
+        is_cluster(name) or devices_of(name).partition(":")[0] == "virtual" or bool(kind_of(name))
     )
 
 
 def is_cluster(name: object) -> bool:
     """Whether a TPU name asks for the devices of all workers of a cluster."""
-    return isinstance(name, str) and (name + ":").startswith(_CLUSTER)
+    return isinstance(name, str) and (name.lower() + ":").startswith(_CLUSTER)
 
 
 def devices_of(name: str) -> str:
-    """The devices that each worker of a cluster has, such as ``"cpus:4"``; other names are kept."""
+    """The devices that each worker of a cluster has, such as ``"cpus:4"``; else the name."""
+    name = name.lower()
     if name == "cluster":
         return "gpus"
     return name[len(_CLUSTER) :] if is_cluster(name) else name

@@ -81,7 +81,7 @@ class Environment(NamedTuple):
     def virtual_tpu(self) -> str | None:
         """The virtual TPU that TPUDIST_TPU asks for, e.g. ``"virtual:8"``, or None."""
         name = self.variables.get(machine.TPU, "")
-        return name if name.startswith("virtual") else None
+        return name if name.lower().startswith("virtual") else None
 
     @property
     def remote_tpu(self) -> str | None:
@@ -121,7 +121,7 @@ class Environment(NamedTuple):
         """
         for variable in (machine.TPU,) + places.REMOTE:
             name = self.variables.get(variable)
-            if name and name != "local" and not name.startswith("virtual"):
+            if name and name.lower() != "local" and not name.lower().startswith("virtual"):
                 return name, variable
         return None, None
 
