@@ -42,7 +42,7 @@ OBJECTS = {
     ("tfcompat/placed_graphs.py", "_original_op"): "our op: the op that it is a gradient of, as "
     "the native constructor notes it",
     (
-        "tfcompat/telling_values.py",
+        "tfcompat/distributed_values.py",
         "_from_components",
     ): "the type of our value: a function makes its results by it; nests take no subclass",
     ("tfcompat/functions.py", "_captured_inputs"): "releases without a constructor that takes "
@@ -114,7 +114,7 @@ OBJECTS = {
         "virtual/vectorize/values/batched_values.py",
         "_tensors",
     ): "ours: a copy of a layout gets tensors",
-    ("virtual/constants.py", "_tpudist_constants"): "the constants of a graph of ours, for as long "
+    ("tfcompat/made_ops.py", "_tpudist_constants"): "the constants of a graph of ours, for as long "
     "as it lives",
     (
         "virtual/variables/splits.py",

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tpudist.system import cluster
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import lazy_values
+from tpudist.virtual import reductions
 
 pytestmark = pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
@@ -58,9 +58,9 @@ def test_parts_are_made_on_access():
         asked.append(replica_id)
         return replica_id * 10
 
-    value = lazy_values.PerReplica(lazy_values.Parts(4, make))
-    assert lazy_values.count(value) == 4 and asked == []
-    assert lazy_values.first(value) == 0 and asked == [0]
+    value = reductions.PerReplica(reductions.Parts(4, make))
+    assert reductions.count(value) == 4 and asked == []
+    assert value._values[0] == 0 and asked == [0]
     assert value.values[2] == 20 and value.values[-1] == 30
     assert distributed.components(value) == (0, 10, 20, 30) and asked == [0, 1, 2, 3]
     assert value.values[1:3] == (10, 20)
@@ -69,7 +69,7 @@ def test_parts_are_made_on_access():
 
 
 def test_a_part_that_is_the_same_for_all_is_made_once():
-    parts = lazy_values.Parts(3, lambda replica_id: object(), is_one=True)
+    parts = reductions.Parts(3, lambda replica_id: object(), is_one=True)
     assert len(set(parts)) == 1
 
 

@@ -45,7 +45,7 @@ from tpudist.strategy.replica_values import local_results as local_results
 from tpudist.strategy.replica_values import refuse_swapped
 from tpudist.strategy.replica_values import replica_ids as replica_ids
 from tpudist.strategy.replica_values import unwrap as unwrap
-from tpudist.tfcompat import telling_values
+from tpudist.tfcompat import distributed_values
 from tpudist.tfcompat.functions import library as library
 from tpudist.tfcompat.functions import part_of as part_of
 from tpudist.virtual import device_loop
@@ -99,7 +99,7 @@ def run(
     if refuse_eager:
         contexts.refuse_eager(fn)
     with arguments.explained("run", fn, args, kwargs):
-        return telling_values.of(backend_of(strategy).run(fn, args, kwargs, options))
+        return distributed_values.telling(backend_of(strategy).run(fn, args, kwargs, options))
 
 
 def run_on_input(strategy: Strategy, fn: Fn, iterator: Any = None) -> Nest:
@@ -122,7 +122,7 @@ def replicate(strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any])
     contexts.require_cross_replica(strategy, method)
     kwargs = {name: value for name, value in kwargs.items() if name != "run_concurrently"}
     with arguments.explained(method.rstrip("()"), fn, args, kwargs):
-        return telling_values.of(backend_of(strategy).replicate(fn, args, kwargs))
+        return distributed_values.telling(backend_of(strategy).replicate(fn, args, kwargs))
 
 
 def replicate_dividing_losses(
@@ -147,18 +147,12 @@ def run_steps(
     initial_values: object,
     outputs: Outputs,
 ) -> Outputs:
-    """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
+    """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop; returns `outputs`.
+
+    `fn` is traced once, and starts the replicas itself. `initial_values` of the outputs before the
+    first step are by name, or flat in the order of the sorted names, or None.
 
     Context: cross-replica; graph, ``tf.function``, or eager, where it runs at once.
-
-    Args:
-      strategy: the strategy.
-      fn: the step, traced once; it starts the replicas itself.
-      iterator: has ``get_next()``; a tuple from it is unpacked.
-      iterations: number of steps, at least 1.
-      initial_values: None; or values of the outputs before the first step, by
-        name or flat in the order of the sorted names.
-      outputs: a `step_loops.StepOutputs`, which is returned.
 
     Raises:
       ArgumentError: (a ValueError) a bad number of steps or initial value.
@@ -186,12 +180,7 @@ def scope(strategy: Strategy) -> Iterator[Any]:
 
 
 def concatenated(strategy: Strategy, tensors: Sequence[tf.Tensor]) -> Tensor:
-    """Concatenates one tensor for each replica along the first dimension, of all processes.
-
-    Args:
-      strategy: the strategy.
-      tensors: those of the replicas of this process, of one rank.
-    """
+    """Concatenates one tensor of each replica of this process, and of all, along the first axis."""
     return backend_of(strategy).concatenated(tensors)
 
 
@@ -201,16 +190,11 @@ def meet(strategy: Strategy) -> None:
 
 
 def reduce(strategy: Strategy, reduce_op: ReduceOp, value: object, axis: Axis) -> Nest:
-    """Sums or averages a per-replica value, or each of a nest.
+    """Sums or averages a per-replica value, or each of a nest, and along a dimension `axis` too.
+
+    Along an axis MEAN divides by the true number of examples.
 
     Context: cross-replica.
-
-    Args:
-      strategy: the strategy.
-      reduce_op: ``tf.distribute.ReduceOp`` or its name.
-      value: what ``run`` returned.
-      axis: None, or a dimension of each component that is reduced too. MEAN
-        divides by the true number of examples.
 
     Raises:
       CollectiveError: (a ValueError) components of different shapes and no axis.

@@ -25,20 +25,12 @@ if TYPE_CHECKING:
 def reduce_to(
     strategy: Strategy, aggregation: Any, value: Any, destinations: Any = None, axis: Axis = None
 ) -> Nest:
-    """Combines the replicas' values, into one tensor or mirrored to devices.
+    """Combines the replicas' values, into one tensor or mirrored to `destinations`.
 
-    Args:
-      strategy: the strategy.
-      aggregation: SUM, MEAN, or ONLY_FIRST_REPLICA for the first replica's value.
-      value: a per-replica value, a nest of them, or a list with one value per
-        replica.
-      destinations: a mirrored variable, a per-replica value, a device string
-        or a list of device strings; or None for one tensor. An integer is an
-        `axis`.
-      axis: the batch dimension of each component, to reduce it too.
-
-    Returns:
-      A value mirrored to `destinations`; a tensor if that is one device.
+    The aggregation ONLY_FIRST_REPLICA keeps the first replica's value. A value is per-replica, a
+    nest of such, or a list with one per replica. Destinations are a mirrored variable, a per-
+    replica value, or one device string or several; an integer is an `axis`, the batch dimension of
+    each component.
 
     Raises:
       ContextError: (a RuntimeError) in a replica; with destinations, outside
@@ -105,16 +97,7 @@ def _copies(destinations: object) -> int:
 
 
 def broadcast(strategy: Strategy, tensor: object, destinations: object = None) -> Nest:
-    """Mirrors a tensor to devices.
-
-    Args:
-      strategy: the strategy.
-      tensor: a tensor or what converts to one.
-      destinations: None for the worker devices, or as for :func:`reduce_to`.
-
-    Returns:
-      A mirrored value; a tensor if it is for one device.
-    """
+    """Mirrors a tensor to devices, by default to the workers'; see :func:`reduce_to`."""
     contexts.require_cross_replica(strategy, "broadcast(...)")
     own = len(distributed.local_replicas(strategy.extended))
     copies = own if destinations is None else _copies(destinations)
@@ -124,16 +107,8 @@ def broadcast(strategy: Strategy, tensor: object, destinations: object = None) -
 def update(strategy: Strategy, variable: object, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
     """Calls ``fn(component, *args, **kwargs)`` for every copy of a variable.
 
-    Args:
-      strategy: the strategy.
-      variable: the variable to update.
-      fn: takes a component of it.
-      args, kwargs: mirrored values among them are taken apart; the keyword
-        ``grouped`` (True) is not passed on.
-
-    Returns:
-      The merged results, which run all updates; or with ``grouped=False``
-      the list of results.
+    Mirrored values among the arguments are taken apart. The merged results run all updates; with
+    the keyword ``grouped=False``, which is not passed on, they are a list.
 
     Raises:
       PerReplicaError: (a ValueError) a per-replica value among the arguments.
@@ -206,13 +181,7 @@ def value_container(strategy: Strategy, value: object) -> Nest:
 
 
 def colocate(strategy: Strategy, variable: object) -> Context:
-    """Context manager: new variables live where `variable` does.
-
-    Args:
-      strategy: the strategy, in whose scope this is called.
-      variable: a variable of the scope, or a list of the devices for
-        variables that are no slots.
-    """
+    """Context manager: new variables live where `variable`, or a list of devices, does."""
     contexts.require_scope(strategy, "colocate_vars_with(...)")
     if isinstance(variable, (str, list, tuple)):
         return contextlib.nullcontext()
@@ -236,10 +205,6 @@ def group(strategy: Strategy, value: object, name: str | None = None) -> Operati
 def map_over(
     strategy: Strategy, items: Iterable[Any], fn: Fn, args: Args, kwargs: Kwargs
 ) -> Mapped:
-    """Calls ``fn(item, *args, **kwargs)`` for each item.
-
-    Returns:
-      A `replica_values.Mapped`, which can be unwrapped and reduced.
-    """
+    """Calls ``fn(item, *args, **kwargs)`` for each item; what comes back can be reduced."""
     contexts.require_cross_replica(strategy, "map(...)")
     return replica_values.Mapped(fn(item, *args, **(kwargs or {})) for item in items)

@@ -26,16 +26,10 @@ def split_to_logical_devices(
 ) -> Nest:
     """`tensor`, annotated to be split among a replica's logical devices.
 
+    `partition_dimensions` has the number of parts along each dimension; their product is the number
+    of logical devices.
+
     Context: replica, or cross-replica in a ``tf.function``.
-
-    Args:
-      strategy: the strategy.
-      tensor: a tensor of rank r.
-      partition_dimensions: r integers; `tensor` is cut into that many parts
-        along each dimension. Their product is the number of logical devices.
-
-    Returns:
-      A tensor of the same value.
 
     Raises:
       ShardingError: (a ValueError) a wrong number of entries, a product that
@@ -58,15 +52,7 @@ def replicate_to_logical_devices(strategy: Strategy, tensor: object) -> Nest:
 
 
 def assign_to_logical_device(strategy: Strategy, tensor: object, logical_device_id: int) -> Nest:
-    """`tensor`, annotated to be computed on one logical device.
-
-    Args:
-      strategy: the strategy.
-      tensor: any tensor.
-      logical_device_id: 0 to the number of logical devices - 1.
-
-    Returns:
-      A tensor of the same value.
+    """`tensor`, annotated to be computed on one logical device, from 0 on.
 
     Raises:
       ShardingError: (a ValueError) there is no such logical device.

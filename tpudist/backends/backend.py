@@ -47,15 +47,7 @@ if TYPE_CHECKING:
 
 
 class Backend(abc.ABC):
-    """The operations of one strategy.
-
-    Args:
-      strategy: the strategy.
-
-    Attributes:
-      strategy: the strategy.
-      extended: its ``StrategyExtended``.
-    """
+    """The operations of one strategy."""
 
     __slots__ = ("strategy", "extended")
 
@@ -67,13 +59,7 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Nest:
-        """Runs `fn` on every replica; starts the computation.
-
-        Context: cross-replica.
-
-        Returns:
-          What `fn` returned, with a per-replica value for each tensor.
-        """
+        """Runs `fn` on every replica, in a new computation; context: cross-replica."""
 
     @abc.abstractmethod
     def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
@@ -171,12 +157,7 @@ class Backend(abc.ABC):
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
     ) -> DataIterator:
-        """An iterator over the batches of ``input_fn(InputContext)``, one call a host.
-
-        Args:
-          input_fn: returns a dataset.
-          replication_mode: a tuple of at most one ``tf.distribute.InputReplicationMode``.
-        """
+        """An iterator over the batches of ``input_fn(InputContext)``, one call a host."""
         return base_classes.native(self.strategy).make_input_fn_iterator(
             input_fn, *replication_mode
         )

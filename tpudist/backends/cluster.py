@@ -30,11 +30,8 @@ if TYPE_CHECKING:
 class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
     """TensorFlow's extended object of ``MultiWorkerMirroredStrategy``, on devices as cores.
 
-    Args:
-      strategy: the container strategy.
-      system: the `VirtualSystem`, each of whose hosts is a worker.
-      placement: the `placement.Placement`; a replica computes on its first core.
-      assignment: the `DeviceAssignment` that `placement` follows, if any.
+    Each host of the `VirtualSystem` is a worker; a replica computes on the first core of its
+    `placement.Placement`.
 
     Raises:
       ArgumentError: (a ValueError) TensorFlow cannot start a server here, or lacks the devices.
@@ -118,11 +115,6 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
 
 def own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[tuple[int, ...]]:
     """Returns, for each replica of a worker, the numbers that its cores have on the worker.
-
-    Args:
-      system: the `VirtualSystem`, each of whose hosts is a worker.
-      placement: the `placement.Placement` of all replicas.
-      task: the worker.
 
     Raises:
       TopologyError: (a ValueError) the workers would not have equally many replicas, in order.

@@ -16,7 +16,7 @@ import tensorflow as tf
 from tpudist.backends import replica_numbers, step_loops
 from tpudist.backends.backend import Backend
 from tpudist.strategy import base_classes
-from tpudist.tfcompat import devices, distributed, functions, values_by_device
+from tpudist.tfcompat import devices, distributed, distributed_values, functions
 from tpudist.virtual import device_loop, keras_loops, named_slice, reductions
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.trace import dependencies, function_graphs
@@ -170,11 +170,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
 class MirroredExtended(DevicesExtended):
     """TensorFlow's ``MirroredExtended``, on the devices that stand for the cores of a slice.
 
-    Args:
-      strategy: the container strategy.
-      system: the `VirtualSystem`, which has a kind.
-      placement: the `placement.Placement`; a replica computes on its first core.
-      assignment: the `DeviceAssignment` that `placement` follows, if any.
+    A replica computes on the first core of its `placement.Placement`.
     """
 
     def __init__(
@@ -213,7 +209,7 @@ class MirroredBackend(Backend):
     def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
         """See the base class."""
         results = self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
-        return values_by_device.of(
+        return distributed_values.found_by_device(
             self.extended, distributed.as_per_replica(self.extended, results)
         )
 

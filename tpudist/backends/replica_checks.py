@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 class ReplicaCheck:
     """Compares the variables of a strategy in the first step, and in every N-th after it.
 
-    Args:
-      extended: the strategy's `ClusterExtended`.
-      every: N; a step is a call of ``run`` or ``call_for_each_tower``.
+    A step is a call of ``run`` or ``call_for_each_tower``.
     """
 
     def __init__(self, extended: Any, every: int) -> None:

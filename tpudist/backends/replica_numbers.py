@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReplicaNumbers:
-    """Gives random ops the numbers that they have where one process traces all replicas.
-
-    Args:
-      extended: the strategy's extended object, whose replicas are traced one by one.
-    """
+    """Gives random ops the numbers that they have where one process traces all replicas."""
 
     def __init__(self, extended: Any) -> None:
         own = distributed.local_replicas(extended)
@@ -89,12 +85,8 @@ class _Segment:
 class _Numbering:
     """Sees each op that a replica makes.
 
-    Args:
-      replica_id: which replica.
-
-    Attributes:
-      device_function: what a graph calls with each op; one for each replica, by which
-        TensorFlow tells the functions of one replica from those of another.
+    A graph calls `device_function` with each op. There is one for each replica, by which TensorFlow
+    tells the functions of one replica from those of another.
     """
 
     def __init__(self, replica_id: int) -> None:

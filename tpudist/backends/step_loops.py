@@ -205,15 +205,10 @@ def run_natively(
 
 
 def start_values(values: object, outputs: dict[str, Any]) -> list[Any]:
-    """Flat start values for a loop with these outputs.
+    """Flat start values for a loop with these outputs; zeros where there is no value.
 
-    Args:
-      values: ``{name: value}``, or a flat list in the order of sorted names;
-        one value may stand for all leaves (replicas) of an output.
-      outputs: ``{name: nest of tensors}``.
-
-    Returns:
-      One tensor for each leaf of `outputs`; zeros where there is no value.
+    They are by name, or flat in the order of sorted names; one may stand for all leaves (replicas)
+    of an output.
 
     Raises:
       ArgumentError: (a ValueError) an unknown name, or a wrong number, dtype
@@ -316,12 +311,7 @@ class StepOutputs:
         return self._others
 
     def begin(self, strategy: Strategy | None, native: Any = None) -> None:
-        """Starts to collect the outputs of `strategy`'s step.
-
-        Args:
-          strategy: the strategy.
-          native: TensorFlow's own context of a native TPU's loop, or None.
-        """
+        """Starts to collect a step's outputs; `native` is TensorFlow's context of a TPU's loop."""
         self._strategy, self._native = strategy, native
 
     def finish(self, tensors: dict[str, Any], run_op: object) -> None:
@@ -338,13 +328,9 @@ class StepOutputs:
     def set_tensor(self, name: str, output: object, aggregation: object) -> None:
         """Makes `output` of the last step a result of the loop.
 
-        Context: replica or cross-replica, inside the step.
+        With the aggregation NONE it is a list with each replica's value.
 
-        Args:
-          name: its key in the results.
-          output: a tensor, or in cross-replica context a value per replica.
-          aggregation: NONE for a list with each replica's value, or what
-            :func:`replica_values.reduction` takes for one tensor.
+        Context: replica, or cross-replica with a value per replica, inside the step.
         """
         self._require_step(name)
         reduction = replica_values.reduction(aggregation, none_allowed=True)

@@ -52,12 +52,8 @@ def initialize(
 ) -> None:
     """Gives a facade's strategy its extended object, native or virtual.
 
-    Args:
-      strategy: the facade's strategy, of a class of `base_classes`.
-      resolver: a resolver, a TPU's name, or None for the local TPU.
-      assignment: a `DeviceAssignment`, or None.
-      steps_per_run: steps in one device-side loop (Keras, Estimator).
-      num_cores: use only that many cores, one per replica.
+    The resolver may be a TPU's name, or None for the local TPU. With `num_cores` only that many
+    cores are used, one per replica.
     """
     base = tpu.StrategyV1 if isinstance(strategy, TPUStrategyBaseV1) else tpu.Strategy
     resolver = cluster.resolve(resolver)

@@ -34,12 +34,6 @@ if TYPE_CHECKING:
 class HostsExtended(VirtualExtended, clusters.WorkerExtended):
     """The ``StrategyExtended`` of a worker: computes one host's virtual cores, adds over all hosts.
 
-    Args:
-      strategy: the container strategy.
-      system: the `VirtualSystem`, each of whose hosts is a worker.
-      placement: the `placement.Placement` of all replicas.
-      assignment: the `DeviceAssignment` that `placement` follows, if any.
-
     Raises:
       ArgumentError: (a ValueError) TensorFlow cannot start a server here, or lacks the device.
       TopologyError: (a ValueError) the workers would not have equally many replicas, in order.

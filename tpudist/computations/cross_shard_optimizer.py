@@ -154,12 +154,7 @@ def _changes(variable: Any) -> set[Any]:
 
 
 def _followed(done: Any, variables: Sequence[Sequence[Any]]) -> Operation:
-    """An op that runs `done`, and then copies the first copy of each variable to the others.
-
-    Args:
-      done: what an ``apply_gradients`` has returned, which changed the first copies.
-      variables: the copies of each variable.
-    """
+    """An op that runs `done`, and then copies the first copy of each variable to the others."""
     if not variables:
         return done
     updates = [] if done is None else [done]
@@ -200,9 +195,7 @@ class _Slot(distributed.ResourceVariable):
 def _without_strategy(extended: Extended, names: object) -> Iterator[Any]:
     """Context manager: an optimizer in cross-replica context sees no strategy; its slots are plain.
 
-    Args:
-      extended: that of the strategy, on whose first device the slots are.
-      names: the variable scope that names are looked up in.
+    They are on the strategy's first device; `names` is the variable scope to look names up in.
     """
 
     def create(unused_next_creator: Callable[..., Any], **kwargs: Any) -> Variable:

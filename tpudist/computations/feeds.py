@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 class Feeds:
-    """The operations of :mod:`tpudist.contrib.tpu`, which documents each.
-
-    Attributes:
-      _system: the `VirtualSystem`.
-    """
+    """The operations of :mod:`tpudist.contrib.tpu`, which documents each."""
 
     _system: Any
 
@@ -88,12 +84,9 @@ class Feeds:
         return feeds.OUTFEED.dequeue([self.core(device_ordinal)], dtypes, shapes)[0]
 
     def core(self, ordinal: int, device: str | None = None, index: int = 0) -> int:
-        """The number of a core.
+        """The number of a core, from its number on its host, `ordinal`, or from a device string.
 
-        Args:
-          ordinal: its number on its host; -1 for that of a TPU device, or for `index`.
-          device: device string of the host or core; None for the current one.
-          index: its number, where no ordinal and no device says it.
+        If `ordinal` is -1 it is that of a TPU device, by default the current one, or else `index`.
 
         Raises:
           ArgumentError: (a ValueError) there is no such core.

@@ -94,14 +94,9 @@ def _merged(
 class _Replicas:
     """The replicas in a loop, which carries a tensor of each replica for each of its `values`.
 
-    Args:
-      strategy: theirs.
-      body: takes the values of one replica, then what `infeed_queue` gives; returns new ones. Of
-        replicas that are traced one by one each has its own, which sees its tensors.
-      condition: takes the values of one replica; returns a boolean scalar.
-      infeed_queue: an ``InfeedQueue``, if any.
-      values: the per-replica values before the first step.
-      scope: the variable scope of the loop.
+    `body` takes the values of one replica, then what `infeed_queue` gives, and returns new ones. Of
+    replicas that are traced one by one each has its own, which sees its tensors. `condition` takes
+    the values of one replica; `scope` is the variable scope of the loop.
     """
 
     def __init__(

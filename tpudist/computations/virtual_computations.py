@@ -38,11 +38,7 @@ class _Cores(TPUStrategyBaseV1):
 
 
 class VirtualComputations(training_loops.Loops, feeds.Feeds):
-    """The operations of :mod:`tpudist.contrib.tpu`, which documents each, on a virtual TPU.
-
-    Args:
-      system: the `VirtualSystem` to use.
-    """
+    """The operations of :mod:`tpudist.contrib.tpu`, which documents each, on a virtual TPU."""
 
     def __init__(self, system: object) -> None:
         self._system = system
@@ -242,12 +238,7 @@ def _tensors(result: object) -> Nest:
 
 
 def _split_inputs(inputs: object, count: int, axes: Sequence[int] | None) -> list[list[Any]]:
-    """The inputs of each part.
-
-    Args:
-      inputs: a list of tensors, or None.
-      count: number of parts.
-      axes: the dimension along which each input is split; None is 0 for all.
+    """The inputs of each of `count` parts, split along `axes`; None is 0 for all.
 
     Raises:
       ArgumentError: (a ValueError) no parts, or axes for another number of inputs.
@@ -270,13 +261,9 @@ def _split_inputs(inputs: object, count: int, axes: Sequence[int] | None) -> lis
 def _concatenated_outputs(
     outputs: list[Any], from_all: bool | Sequence[bool], axes: Sequence[int] | None
 ) -> list[Any]:
-    """The outputs of all parts, each concatenated to one.
+    """The outputs of all parts, each concatenated to one along its axis; None is 0 for all.
 
-    Args:
-      outputs: of each part a list of tensors, or an op where there are none.
-      from_all: whether an output is concatenated, for all or for each; otherwise it is the
-        first part's.
-      axes: the dimension along which each output is concatenated; None is 0 for all.
+    Where `from_all`, for all or for each, is False, an output is the first part's.
 
     Raises:
       ArgumentError: (a ValueError) axes or choices for another number of outputs.

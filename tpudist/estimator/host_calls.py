@@ -23,12 +23,8 @@ _SessionRunHook: Any = _train.SessionRunHook
 class Outfeed:
     """A queue through which the replicas send the host the tensors of its ``host_call``.
 
-    Each step enqueues the concatenated tensors of all replicas. When a loop of steps is
-    done, the host dequeues them and runs the ops of its function, once for each step.
-
-    Args:
-      fn: the host's function.
-      tensors: a list or dictionary of one replica's tensors, rank 1 at least.
+    Each step enqueues the concatenated tensors of all replicas. When a loop of steps is done, the
+    host dequeues them and runs the ops of its function `fn`, once for each step.
     """
 
     def __init__(self, fn: Fn, tensors: Nest) -> None:
@@ -49,9 +45,6 @@ class Outfeed:
         """Returns the hook that calls the host's function, once :meth:`send` was called.
 
         Context: the host's graph, after the steps.
-
-        Args:
-          every_n_steps: after how many steps of a loop the host is called again.
         """
         received = self._queue.dequeue()
         received = received if isinstance(received, list) else [received]
@@ -80,11 +73,8 @@ class SummaryWritersHook(_SessionRunHook):
 class OutfeedHook(SummaryWritersHook):
     """Runs the host's ops for the steps of a loop, after the loop.
 
-    Args:
-      num_waiting: number of steps whose tensors are in the outfeed, a tensor.
-      host_op: the op that receives the tensors of a step and calls the host's function.
-      skip_op: the op that receives the tensors of a step and drops them.
-      every_n_steps: after how many steps of a loop the host's function is called again.
+    `host_op` receives the tensors of a step and calls the host's function, `skip_op` drops them; of
+    a loop's steps in the outfeed, `num_waiting`, every so many are for the host.
     """
 
     def __init__(
@@ -109,10 +99,6 @@ def interval(tpu_config: TPUConfig) -> int:
 
 def call(fn: Fn, tensors: Any) -> Nest:
     """Calls a function of the host with tensors by name or by position.
-
-    Args:
-      fn: the function.
-      tensors: a dictionary, or a list or tuple.
 
     Raises:
       ArgumentError: (a ValueError) it captures a tensor of the replicas.

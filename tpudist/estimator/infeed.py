@@ -30,11 +30,7 @@ _SessionRunHook: Any = _train.SessionRunHook
 class Feeding(NamedTuple):
     """Says how many calls of the input function feed which replicas, with which batch size.
 
-    Args:
-      mode: a value of ``InputPipelineConfig``.
-      num_replicas: number of replicas in all.
-      num_hosts: number of hosts that feed them.
-      global_batch_size: examples of a step, over all replicas.
+    `mode` is a value of ``InputPipelineConfig``; a step has `global_batch_size` examples.
     """
 
     mode: int
@@ -74,13 +70,7 @@ class Feeding(NamedTuple):
 
 
 def feeding(strategy: Strategy, mode: int, global_batch_size: int, argument: str) -> Feeding:
-    """Decides how the replicas of a strategy are fed.
-
-    Args:
-      strategy: the strategy.
-      mode: a value of ``InputPipelineConfig``.
-      global_batch_size: examples of a step, over all replicas.
-      argument: the name of this size in error messages: ``"train_batch_size"``.
+    """Decides how the replicas of a strategy are fed; `argument` names the size in errors.
 
     Raises:
       ArgumentError: (a ValueError) the replicas cannot share the batch evenly.
@@ -98,10 +88,7 @@ def feeding(strategy: Strategy, mode: int, global_batch_size: int, argument: str
 class TPUContext:
     """Describes the TPU to input and model functions, as ``params["context"]``.
 
-    Args:
-      strategy: the strategy.
-      plan: its `Feeding`.
-      call: which call of the input function this is; None in a model function.
+    `call` says which call of the input function this is; None in a model function.
     """
 
     def __init__(self, strategy: Strategy, plan: Feeding, call: int | None = None) -> None:
@@ -164,12 +151,8 @@ class TPUContext:
 class Infeed:
     """An iterator over the batches of all replicas, for a loop of steps.
 
-    Args:
-      strategy: the strategy.
-      plan: its `Feeding`.
-      input_fn: ``input_fn(TPUContext)``: returns a dataset, or features and labels.
-      batch_axis: the dimensions (of features, of labels) along which a batch is split; None
-        for the first.
+    ``input_fn(TPUContext)`` returns a dataset, or features and labels; along the dimensions
+    `batch_axis` of these a batch is split, by default the first.
     """
 
     def __init__(
@@ -212,11 +195,7 @@ class Infeed:
         return InitializerHook(self._initializers)
 
     def get_next(self) -> Nest:
-        """Takes the next batch of every replica.
-
-        Returns:
-          A tuple (features, labels), or (features,), of nests of per-replica values.
-        """
+        """Takes the next batch of every replica, (features, labels) or (features,)."""
         batches = [batch for source in self._sources for batch in self._batches(source)]
         batches = batches[self._own.start - self._first :][: len(self._own)]
         elements = [batch if batch[1] is not None else batch[:1] for batch in batches]
@@ -273,11 +252,7 @@ class PaddedInfeed(Infeed):
 
 
 class InitializerHook(_SessionRunHook):
-    """Runs initializers, such as those of iterators, when a Session has been created.
-
-    Args:
-      initializers: an op, or a list of ops.
-    """
+    """Runs initializers, such as those of iterators, when a Session has been created."""
 
     def __init__(self, initializers: object) -> None:
         self._initializers = initializers
@@ -288,11 +263,7 @@ class InitializerHook(_SessionRunHook):
 
 
 class EndOfInputHook(_SessionRunHook):
-    """Ends a prediction after a step whose batch was only padding.
-
-    Args:
-      num_rows: number of examples of the step that are not padding, a tensor.
-    """
+    """Ends a prediction after a step whose batch was only padding, with `num_rows` of 0."""
 
     def __init__(self, num_rows: Tensor) -> None:
         self._num_rows = num_rows
@@ -310,10 +281,7 @@ class EndOfInputHook(_SessionRunHook):
 class WholeBatchesHook(_SessionRunHook):
     """Refuses a padded batch if a prediction has no row for each example.
 
-    Args:
-      num_rows: number of examples of the step that are not padding, a tensor.
-      predictions: of the batch of all replicas, padding included.
-      batch_size: number of examples of a batch, padding included.
+    `num_rows` of the `batch_size` examples are no padding; `predictions` are those of all.
     """
 
     def __init__(self, num_rows: Tensor, predictions: Nest, batch_size: int) -> None:
@@ -372,16 +340,10 @@ def require_static(nest: Nest) -> None:
 
 
 def queue_batches(tensors: object) -> Callable[[], Nest]:
-    """Puts batches of tensors that an input function returned into a queue.
+    """Puts batches of tensors that an input function returned into a queue; returns what takes one.
 
-    The loop of steps runs on the device and would read the tensors of the host's graph only
-    once. A queue runner of the Session evaluates them for each batch instead.
-
-    Args:
-      tensors: features, or (features, labels).
-
-    Returns:
-      A function that takes the next batch out of the queue.
+    The loop of steps runs on the device and would read the tensors of the host's graph only once. A
+    queue runner of the Session evaluates them for each batch instead.
     """
     element = features_and_labels(tensors)
     require_static(element)
@@ -402,14 +364,10 @@ def queue_batches(tensors: object) -> Callable[[], Nest]:
 
 
 def remove_padding(predictions: Nest, mask: Tensor) -> Nest:
-    """Keeps those rows of the predictions of all replicas that are not padding.
+    """Keeps those rows of the predictions of all replicas that are not padding, as `mask` says.
 
     A prediction with another number of rows, such as one of all words of a batch, is whole, or
     empty for a batch of nothing but padding; `WholeBatchesHook` refuses batches in between.
-
-    Args:
-      predictions: a dictionary of tensors, or a tensor.
-      mask: for each row whether it is an example of the user's.
 
     Raises:
       ArgumentError: (a ValueError) a prediction without rows, or with an unknown number of them.

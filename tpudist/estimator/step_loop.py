@@ -29,15 +29,10 @@ _SessionRunHook: Any = _train.SessionRunHook
 class StepLoop:
     """Builds a loop of steps, and keeps what the model function returned.
 
-    Args:
-      strategy: the strategy.
-      model_fn: ``model_fn(features, labels)``: returns a specification.
-      replica_outputs: ``replica_outputs(spec)``: the nest of tensors that a replica returns.
-      keeps_first_replica: whether variables are made by :func:`first_replica_variables`.
-
-    Attributes:
-      spec: the specification of the first replica, after :meth:`build`.
-      outputs: the step's outputs, after :meth:`build`.
+    ``model_fn(features, labels)`` returns a specification, and ``replica_outputs(spec)`` the nest
+    of tensors that a replica returns. `keeps_first_replica` says whether variables are made by
+    :func:`first_replica_variables`. After :meth:`build`, `spec` is that of the first replica, and
+    `outputs` are the step's.
     """
 
     def __init__(
@@ -57,18 +52,10 @@ class StepLoop:
     def build(
         self, infeed: Any, iterations: Integer, set_outputs: Callable[[Any, dict[str, Nest]], None]
     ) -> Operation | None:
-        """Builds the loop.
+        """Builds the loop; returns the op that runs it. Context: a graph.
 
-        Context: a graph.
-
-        Args:
-          infeed: its ``get_next()`` returns (features, labels) or (features,).
-          iterations: number of steps, an integer or a tensor.
-          set_outputs: ``set_outputs(outputs, values)``: called in the step with the
-            per-replica values of `replica_outputs`, to set the step's outputs.
-
-        Returns:
-          The op that runs the loop.
+        ``set_outputs(outputs, values)`` is called in the step with the per-replica values of
+        `replica_outputs`, to set the step's outputs.
         """
 
         def step(outputs: object, features: Nest, labels: Nest = None) -> None:
@@ -137,10 +124,7 @@ class StepLoop:
 class LoopHook(_SessionRunHook):
     """Feeds each loop its number of steps, and stops after the last step that is asked for.
 
-    Args:
-      per_loop: number of steps of one loop.
-      steps: number of further steps, or None.
-      max_steps: global step of the last step, or None.
+    `steps` are further ones, `max_steps` is the global step of the last; None for no end.
     """
 
     def __init__(self, per_loop: int, steps: int | None, max_steps: int | None) -> None:

@@ -317,10 +317,6 @@ class TPUEstimatorStrategy(base_classes.TPUStrategyBaseV1):
     """The strategy of a TPUEstimator, which its user never sees.
 
     The model function is traced once for all replicas, as on a TPU.
-
-    Args:
-      resolver: a resolver, or None for the local TPU.
-      assignment: a `DeviceAssignment`, or None.
     """
 
     def __init__(self, resolver: Resolver, assignment: Assignment = None) -> None:
@@ -328,14 +324,7 @@ class TPUEstimatorStrategy(base_classes.TPUStrategyBaseV1):
 
 
 def _assignment(resolver: Resolver, cores_per_replica: int | None) -> Assignment:
-    """Assigns a block of neighbouring cores to each replica.
-
-    Args:
-      resolver: a TPU's resolver.
-      cores_per_replica: ``TPUConfig.num_cores_per_replica``.
-
-    Returns:
-      A `DeviceAssignment`; None where a replica is one core.
+    """Assigns a block of neighbouring cores to each replica; None where a replica is one core.
 
     Raises:
       ArgumentError: (a ValueError) no block of so many cores divides the mesh.
@@ -384,9 +373,6 @@ def _split_input(
     """Splits the input of a replica among its cores, by ``input_partition_dims``.
 
     Context: replica.
-
-    Returns:
-      (features, labels), annotated with how they are split.
 
     Raises:
       ArgumentError: (a ValueError) the dimensions have another structure than the input, or

@@ -26,15 +26,7 @@ _SessionRunHook: Any = _v1.train.SessionRunHook
 
 
 class ReplicatedModel:
-    """A model function on the replicas of a strategy, with its input function.
-
-    Args:
-      strategy: the strategy.
-      feeding: how its replicas are fed.
-      model_fn: ``model_fn(features, labels)``: returns a ``TPUEstimatorSpec``.
-      input_fn: ``input_fn(TPUContext)``.
-      batch_axis: see `Infeed`.
-    """
+    """A model function on the replicas of a strategy, with its input function."""
 
     def __init__(
         self,
@@ -56,13 +48,7 @@ class ReplicatedModel:
     def train_spec(
         self, folder: str, log_every_n_steps: int | None, config: RunConfig
     ) -> EstimatorSpec:
-        """Builds the specification of a training.
-
-        Args:
-          folder: the model's folder.
-          log_every_n_steps: how often loss and speed are logged; None for never.
-          config: the ``RunConfig``.
-        """
+        """Builds the specification of a training, which logs every so many steps, or never."""
         interval = host_calls.interval(config.tpu_config)
         loop, loss, train_op, hooks = self._training_loop(interval)
         scaffold = loop.scaffold() or _v1.train.Scaffold()
@@ -184,11 +170,8 @@ class ReplicatedModel:
 class SameFetchesHook(_SessionRunHook):
     """Fetches in every run of the Session what other hooks fetch in some runs.
 
-    A Session compiles a graph for each set of fetches; with this hook there is one set.
-
-    Args:
-      tensors: what other hooks fetch.
-      scaffold: its summaries are fetched too, if it has any; None for no summaries.
+    A Session compiles a graph for each set of fetches; with this hook there is one set. The
+    summaries of `scaffold`, if there is one, are fetched too.
     """
 
     def __init__(self, tensors: list[Tensor], scaffold: Scaffold | None) -> None:
@@ -202,12 +185,7 @@ class SameFetchesHook(_SessionRunHook):
 
 
 class ExamplesPerSecondHook(estimators.StepCounterHook):
-    """Logs ``examples/sec`` beside ``global_step/sec``, and writes both as summaries.
-
-    Args:
-      batch_size: examples of a step.
-      **options: as for ``StepCounterHook``.
-    """
+    """Logs ``examples/sec`` beside ``global_step/sec``, and writes both as summaries."""
 
     def __init__(self, batch_size: int, **options: Any) -> None:
         self._batch_size = batch_size

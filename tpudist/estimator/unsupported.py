@@ -88,9 +88,6 @@ def check_real_tpu(is_virtual: bool) -> None:
 def check_cluster(system: Any) -> None:
     """Refuses a cluster whose workers TensorFlow's Estimator cannot train on.
 
-    Args:
-      system: the `VirtualSystem`, or None.
-
     Raises:
       ArgumentError: (a ValueError) see above.
     """
@@ -131,10 +128,6 @@ def check_host_call(on_real_tpu: bool) -> None:
 def check_spec(spec: Any, mode: str) -> None:
     """Refuses a specification that a TPUEstimator could run only in part.
 
-    Args:
-      spec: what the model function returned.
-      mode: one of ``ModeKeys``.
-
     Raises:
       ArgumentTypeError: (a TypeError) it is not a specification, or it is an
         ``EstimatorSpec`` in an evaluation or a prediction.
@@ -172,10 +165,6 @@ def check_hooks(spec: Any, name: str) -> None:
     """Refuses TensorFlow's hooks that read tensors of a step, which are inside the loop of steps.
 
     Context: a graph, after the loop was built in it.
-
-    Args:
-      spec: what the model function returned.
-      name: the field that has the hooks.
 
     Raises:
       ArgumentError: (a ValueError) see above.
@@ -232,11 +221,7 @@ def warn_of_export(export_to_tpu: bool) -> None:
 
 
 def warn_of_summaries(ops: Iterable[Operation]) -> None:
-    """Warns once of each line of a model function that makes a summary: it is not written.
-
-    Args:
-      ops: the ops of a model function on the replicas.
-    """
+    """Warns once of each line of a model function that makes a summary: it is not written."""
     for op in ops:
         summary = _SUMMARY.match(op.type)
         if not summary:

@@ -27,12 +27,8 @@ def of_batches(
 ) -> DistributedDataset:
     """TensorFlow's distributed dataset of global batches.
 
-    Args:
-      strategy: the strategy.
-      dataset: a ``tf.data.Dataset`` of batches.
-      options: ``tf.distribute.InputOptions`` or None.
-      for_sessions: whether a Session initialises its iterators; it cannot
-        initialise those of TensorFlow's class.
+    One `for_sessions` has iterators that a Session initialises, which it cannot with those of
+    TensorFlow's class.
     """
     if for_sessions:
         return GraphDataset(lambda: strategy.extended._make_dataset_iterator(dataset))
@@ -48,13 +44,7 @@ def of_function(
     hosts: Sequence[str],
     for_sessions: bool,
 ) -> DistributedDataset:
-    """A dataset of the per-replica batches of ``dataset_fn(InputContext)``.
-
-    Args:
-      hosts: the device of each host.
-      strategy, options, for_sessions: as for :func:`of_batches`.
-      dataset_fn: called once per host.
-    """
+    """A dataset of the per-replica batches of ``dataset_fn(InputContext)``, called once a host."""
     if not versions.HAS_DATASETS_FROM_FUNCTION:
         return FunctionDataset(strategy, dataset_fn, hosts)
     if for_sessions:
@@ -93,11 +83,8 @@ def make_numpy_dataset(
 class GraphDataset:
     """A distributed dataset in a TF 1 graph.
 
-    ``tf.compat.v1.data.make_initializable_iterator`` gets iterators from it that
-    a Session initialises.
-
-    Args:
-      make_iterator: makes an iterator, with `initializer` and `get_next()`.
+    ``tf.compat.v1.data.make_initializable_iterator`` gets iterators from it that a Session
+    initialises.
     """
 
     def __init__(self, make_iterator: Any) -> None:
@@ -119,14 +106,7 @@ class GraphDataset:
 
 
 class FunctionDataset(per_replica_datasets.PerReplicaDataset):
-    """A dataset of per-replica batches for each host.
-
-    Args:
-      strategy: the strategy.
-      dataset_fn: ``dataset_fn(InputContext)`` returns a dataset; called once
-        per host.
-      hosts: the device of each host.
-    """
+    """A dataset of per-replica batches of ``dataset_fn(InputContext)``, called once per host."""
 
     def __init__(self, strategy: Strategy, dataset_fn: InputFn, hosts: Sequence[str]) -> None:
         contexts = iter(
@@ -222,10 +202,6 @@ def default_session(method: str) -> Session:
 def require_batches(strategy: Strategy, dataset: Dataset) -> None:
     """Refuses a dataset whose elements cannot be split among replicas.
 
-    Args:
-      strategy: the strategy.
-      dataset: what is to be distributed.
-
     Raises:
       ArgumentError: (a ValueError) its elements are, or have, scalars.
     """
@@ -261,11 +237,6 @@ class SplitDataset:
     """A dataset of global batches, each cut into one part per replica.
 
     No example is lost: the last batch may be cut unevenly, down to no rows.
-
-    Args:
-      strategy: the strategy.
-      dataset: a ``tf.data.Dataset`` of batches.
-      hosts: the device of each host.
     """
 
     def __init__(self, strategy: Strategy, dataset: Dataset, hosts: Sequence[str]) -> None:
@@ -300,12 +271,7 @@ class SplitDataset:
 
 
 def needs_split(strategy: Strategy, dataset: Dataset) -> bool:
-    """Whether TensorFlow's own distributed dataset cannot be used.
-
-    Args:
-      strategy: a strategy on the virtual TPU.
-      dataset: a ``tf.data.Dataset`` of batches.
-    """
+    """Whether TensorFlow's own distributed dataset cannot be used."""
     if not versions.HAS_DATASETS_FROM_FUNCTION:
         return True
     if functions.in_session_graph():
@@ -328,13 +294,7 @@ def _is_even(dataset: Dataset, count: int) -> bool:
 
 
 class SplitIterator(per_replica_datasets.PerReplicaIterator):
-    """Takes a global batch at a time and cuts it.
-
-    Args:
-      strategy: the strategy.
-      iterator: a ``tf.data`` iterator.
-      hosts: the device of each host; the first one cuts.
-    """
+    """Takes a global batch at a time and cuts it, on the first host."""
 
     def __init__(self, strategy: Strategy, iterator: Any, hosts: Sequence[str]) -> None:
         super().__init__(strategy, [iterator], hosts[:1])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator
 import tensorflow as tf
 
 from tpudist.errors import ArgumentTypeError
-from tpudist.tfcompat import distributed, functions, telling_values
+from tpudist.tfcompat import distributed, distributed_values, functions
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
@@ -83,13 +83,7 @@ def _dataset(dataset_fn: DatasetFn, host: str) -> tf.data.Dataset[Any]:
 
 
 class PerReplicaIterator:
-    """Takes one element per replica at a time, in the order of the replicas.
-
-    Args:
-      strategy: the strategy.
-      iterators: one ``tf.data`` iterator per host.
-      hosts: the hosts' devices.
-    """
+    """Takes one element per replica at a time, in the order of the replicas."""
 
     def __init__(self, strategy: Strategy, iterators: Any, hosts: Any) -> None:
         self._strategy = strategy
@@ -140,7 +134,7 @@ class PerReplicaIterator:
         for host, iterator in zip(self._hosts, self._iterators):
             with tf.device(host), tf.name_scope(name or "get_next"):
                 elements += host_iterators.take(iterator.get_next, each)
-        return telling_values.of(distributed.regroup(strategy.extended, elements))
+        return distributed_values.telling(distributed.regroup(strategy.extended, elements))
 
     def next(self) -> Nest:
         """The same as `get_next()`, ending as Python's iterators do."""

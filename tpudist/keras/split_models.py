@@ -23,16 +23,8 @@ UNEVEN = "rows that the cores cannot share:"
 class Cores:
     """The CPU's model and its copies, one on each core.
 
-    It is no layer or model itself, so that Keras does not track what it holds.
-
-    Args:
-      keras: the module.
-      model: the CPU's model.
-      cores: how many cores.
-
-    Attributes:
-      copies: the model of each core, after :meth:`build`.
-      in_training: whether Keras' fit is running.
+    It is no layer or model itself, so that Keras does not track what it holds. `in_training` says
+    whether Keras' fit is running.
     """
 
     def __init__(self, keras: Any, model: Any, cores: int) -> None:

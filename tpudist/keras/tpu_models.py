@@ -295,11 +295,6 @@ def _lr_callbacks_refused(
 
     Those of Keras are refused before anything is trained, the program's own where they fail.
 
-    Args:
-      keras: the module.
-      model: the model that is trained.
-      args, kwargs: the arguments of its ``fit`` or ``fit_generator``.
-
     Raises:
       ArgumentError: (a ValueError) there is one, and the optimizer is of ``tf.train``.
     """

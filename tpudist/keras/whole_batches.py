@@ -44,12 +44,8 @@ _told: weakref.WeakSet[Any] = weakref.WeakSet()
 def of_keras(strategy: Strategy, dataset: Dataset, completes: bool) -> tuple[Dataset, bool]:
     """What to distribute of a dataset, and whether each tower takes a whole batch of it.
 
-    Says the latter once per strategy.
-
-    Args:
-      strategy: the strategy.
-      dataset: what its ``make_dataset_iterator`` was given.
-      completes: whether towers for which the last step has no batch may take one without rows.
+    Says the latter once per strategy. If it `completes`, towers for which the last step has no
+    batch may take one without rows.
 
     Raises:
       ArgumentError: (a ValueError) a dataset with weights to fit or evaluate, or one to predict
@@ -142,10 +138,7 @@ def _check(verb: str, dataset: object) -> None:
 def _completed(dataset: Any, given: object, count: int) -> Dataset:
     """A dataset whose last step has a batch for each tower, some of them without rows.
 
-    Args:
-      dataset: the dataset.
-      given: what the program passed: Keras pads its last batch to make `dataset`.
-      count: how many towers take a batch.
+    `given` is what the program passed: Keras pads its last batch to make `dataset`.
     """
     number = _batches(given)
     if number == _ENDLESS or number >= 0 and number % count == 0:
@@ -186,10 +179,6 @@ def _is_fixed(shapes: object) -> bool:
 def global_batches(dataset: Dataset, count: int) -> Dataset:
     """A dataset of global batches: each is `count` batches of `dataset`, concatenated in order.
 
-    Args:
-      dataset: a ``tf.data.Dataset`` of batches, all of one size.
-      count: how many replicas share a global batch.
-
     Raises:
       ArgumentError: (a ValueError) batches of no fixed size.
     """
@@ -213,17 +202,10 @@ def global_batches(dataset: Dataset, count: int) -> Dataset:
 
 
 def of_function(x: object, y: object, cores: int, steps: int | None, steps_name: str) -> Nest:
-    """The data of a step, from a function that returns a dataset of one core's batches.
+    """The data of a step, from a function `x` that returns a dataset of one core's batches.
 
-    Args:
-      x: what was passed: such a function, or what Keras takes itself.
-      y: what was passed beside it.
-      cores: how many cores take a batch of the dataset in a step.
-      steps: number of steps that was passed, or None.
-      steps_name: the name of that argument.
-
-    Returns:
-      `x`, or a dataset of global batches.
+    Any other `x`, which Keras takes itself, is returned. `steps_name` is the name of the argument
+    `steps`.
 
     Raises:
       ArgumentError: (a ValueError) a dataset that is not from a function, whose shapes are not

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 def explained(method: str, fn: Any, args: Args, kwargs: Mapping[str, Any] | None) -> Iterator[None]:
     """Context manager: where `fn` cannot be called with these arguments, the error says so.
 
-    Args:
-      method: the method that was called, for the message.
-      fn, args, kwargs: what it was given.
-
     Raises:
       ArgumentTypeError: (a TypeError) instead of what else the block has raised.
     """

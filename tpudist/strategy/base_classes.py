@@ -112,11 +112,8 @@ def native(strategy: Strategy) -> Any:
 def shown_as(*parameters: str | tuple[str, Any]) -> Callable[[Method], Method]:
     """Decorator: gives a method the signature that its reference page shows.
 
-    The method itself also takes the arguments of later releases.
-
-    Args:
-      *parameters: names of the parameters, without ``self``; a pair is a name
-        and its default.
+    A parameter is a name, or a pair of name and default, without ``self``. The method itself also
+    takes the arguments of later releases.
     """
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     shown = [inspect.Parameter("self", kind)]

@@ -49,10 +49,6 @@ def words_of(strategy: Strategy) -> Words:
 def require_scope(strategy: Strategy, method: str) -> None:
     """Refuses a call outside of the strategy's scope.
 
-    Args:
-      strategy: the strategy that is used.
-      method: name of the method that was called, for the message.
-
     Raises:
       ContextError: (a RuntimeError) no scope, or another strategy's.
     """
@@ -187,14 +183,7 @@ def refuse_eager(fn: Fn) -> None:
 
 
 def current_replica(context_class: Any) -> Any:
-    """The current replica's context, as an object of a surface's class; one for each replica.
-
-    Args:
-      context_class: called with TensorFlow's ``ReplicaContext``.
-
-    Returns:
-      The object; None in cross-replica context.
-    """
+    """The current replica's context, as an object of a surface's class; None across replicas."""
     context = tf.distribute.get_replica_context()
     if context is not None and not hasattr(context, "_tpudist_context"):
         context._tpudist_context = context_class(context)
@@ -211,12 +200,10 @@ def cross_replica_strategy() -> Any:
 def replica_id(context: Any) -> Any:
     """Which replica this is, 0 to `num_replicas_in_sync` - 1.
 
-    Context: replica.
+    It is a Python integer where every replica is traced on its own (a TF 1 graph outside of a loop
+    of steps), and an int32 scalar tensor where one trace serves all replicas, as on a real TPU.
 
-    Returns:
-      A Python integer where every replica is traced on its own (a TF 1 graph
-      outside of a loop of steps); an int32 scalar tensor where one trace
-      serves all replicas, as on a real TPU.
+    Context: replica.
     """
     require_replica(context, "the replica id")
     number = context.replica_id_in_sync_group
@@ -232,13 +219,9 @@ def is_single(context: Any) -> bool:
 
 
 def device(context: Any) -> str:
-    """The device of the replica, a string.
+    """The device of the replica; ``""`` where one trace serves all, current without a strategy.
 
     Context: replica.
-
-    Returns:
-      One of the strategy's worker devices; ``""`` where one trace serves all
-      replicas, and the current device where there is no strategy.
     """
     number = replica_id(context)
     if not tf.distribute.has_strategy():
@@ -250,13 +233,7 @@ def device(context: Any) -> str:
 
 
 def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
-    """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all replicas.
-
-    Context: replica; `merge_fn` runs in cross-replica context.
-
-    Returns:
-      What `merge_fn` returned, with this replica's component of distributed values.
-    """
+    """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all, in cross-replica context."""
     require_replica(context, "merge_call")
     return context.merge_call(merge_fn, args=args, kwargs=kwargs)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import ArgumentError
 from tpudist.strategy import base_classes, contexts
-from tpudist.tfcompat import distributed, nests, telling_values
+from tpudist.tfcompat import distributed, distributed_values, nests
 from tpudist.virtual.replicas import program
 from tpudist.virtual.variables import assignable_copies
 
@@ -35,15 +35,9 @@ class Mapped:
 
 
 def reduction(aggregation: object, none_allowed: bool = False) -> Nest:
-    """The reduction of an aggregation or a ``ReduceOp``.
+    """The ``ReduceOp``, or `FIRST`, of an aggregation, a ``ReduceOp`` or the name of one.
 
-    Args:
-      aggregation: a ``tf.VariableAggregation``, a ``tf.distribute.ReduceOp``,
-        or the name of one.
-      none_allowed: whether NONE (or None) may be asked for.
-
-    Returns:
-      A ``ReduceOp``, `FIRST`, or None for no reduction.
+    If `none_allowed`, that of NONE (or None) is None.
 
     Raises:
       ArgumentError: (a ValueError) it is none of these.
@@ -64,10 +58,6 @@ def reduction(aggregation: object, none_allowed: bool = False) -> Nest:
 
 def refuse_swapped(operation: object, value: object) -> None:
     """Refuses ``reduce(value, SUM)``, whose arguments are in the wrong order.
-
-    Args:
-      operation: the reduction, or what was given for it.
-      value: what is reduced.
 
     Raises:
       ArgumentError: (a ValueError) the value is a reduction, or its name.
@@ -99,15 +89,9 @@ def own_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
 
 
 def own_values(strategy: Strategy, value: object) -> list[Any]:
-    """List of the values in `value`, one per replica.
+    """List of the values in `value`, one per replica; ``[value]`` for a single value.
 
-    Args:
-      strategy: the strategy.
-      value: a distributed value or variable; a nest with such leaves; a list
-        that has one value per replica already; or a single value.
-
-    Returns:
-      A list; ``[value]`` for a single value.
+    A list has one value per replica already.
     """
     if isinstance(value, Mapped):
         return value.get()
@@ -165,7 +149,9 @@ def distribute_values(strategy: Strategy, value_fn: Fn, context_class: Fn) -> Ne
     contexts.refuse_in_replica(strategy, "distribute_values_from_function")
     count, own = strategy.num_replicas_in_sync, distributed.local_replicas(strategy.extended)
     return nests.map_structure(
-        lambda *parts: telling_values.of(distributed.per_replica(strategy.extended, parts)),
+        lambda *parts: distributed_values.telling(
+            distributed.per_replica(strategy.extended, parts)
+        ),
         *[value_fn(context_class(i, count)) for i in own],
     )
 

@@ -56,12 +56,7 @@ _keys = itertools.count(0, 10_000)
 
 
 class WorkerExtended(CollectiveExtended):
-    """TensorFlow's extended object of ``MultiWorkerMirroredStrategy``, on devices that are named.
-
-    Args:
-      strategy: the container strategy.
-      names: the devices of this worker, such as ``"/device:CPU:0"``.
-    """
+    """TensorFlow's extended object of ``MultiWorkerMirroredStrategy``, on the devices `names`."""
 
     #: Whether replicas are run or traced, and with them what they merge.
     _in_replicas = False
@@ -130,10 +125,7 @@ class WorkerExtended(CollectiveExtended):
         """The values of all replicas, in order, from those of this worker's.
 
         All workers call it, and wait for each other. Replicas have their own worker's values only.
-
-        Args:
-          parts: tensors, or nests and composite tensors of them; of one replica and the next only
-            the first dimension may differ.
+        Of one replica and the next only the first dimension of tensors may differ.
 
         Raises:
           CollectiveError: (a ValueError) TensorFlow cannot send values of that dtype.
@@ -163,11 +155,7 @@ class WorkerExtended(CollectiveExtended):
         return self.gathered_over_workers(parts, 0)
 
     def gathered_over_workers(self, values: Sequence[Any], axis: int) -> Nest:
-        """Concatenates the tensors of all workers along `axis`; all get the result.
-
-        Args:
-          values: of this worker, one for each of the devices that send.
-          axis: along which they are concatenated.
+        """Concatenates the tensors of all workers, one for each device that sends, along `axis`.
 
         Raises:
           CollectiveError: (a ValueError) TensorFlow cannot send values of that dtype.
@@ -192,12 +180,7 @@ class WorkerExtended(CollectiveExtended):
         return gathered
 
     def chiefs_initial_value(self, device: str, arguments: dict[str, Any]) -> Nest:
-        """Returns a function that gives a variable's initial value, which the chief sends to all.
-
-        Args:
-          device: of the variable.
-          arguments: those with which it is made.
-        """
+        """Returns a function that gives a variable's initial value, which the chief sends."""
         return self._get_variable_creator_initial_value(0, device, None, **arguments)
 
 
@@ -215,11 +198,7 @@ class _NoStrategy:
 
 
 def start(names: Sequence[str]) -> None:
-    """Starts the server of this process, and waits for those of all workers.
-
-    Args:
-      names: the devices of this worker, such as ``"/device:CPU:0"``.
-    """
+    """Starts the server of this process, with the devices `names`, and waits for all workers'."""
     if not is_started():
         WorkerExtended(_NoStrategy(), names)
 
@@ -230,11 +209,7 @@ def session_class() -> type[Any]:
 
 
 def in_session(graph: object, config: object) -> tuple[str, Any, Any]:
-    """(the target, the graph, the ``ConfigProto``) of a Session whose sums go over the workers.
-
-    Args:
-      graph, config: what the program gives the Session, or None.
-    """
+    """(the target, the graph, the ``ConfigProto``) of a Session whose sums go over the workers."""
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     spec = multi_worker_util.normalize_cluster_spec(resolver.cluster_spec())
     job, index = resolver.task_type, resolver.task_id

@@ -26,10 +26,6 @@ def gpus() -> int:
 def provided(kind: str, count: int) -> list[str]:
     """The names of `count` devices; of as many logical CPUs if `kind` is "CPU".
 
-    Args:
-      kind: "GPU" or "CPU".
-      count: how many there have to be.
-
     Raises:
       ArgumentError: (a ValueError) there are fewer GPUs, or TensorFlow has been used before
         and divided the CPU otherwise.

@@ -25,7 +25,7 @@ from tensorflow.python.ops import resource_variable_ops
 from tensorflow.python.util import nest
 
 from tpudist.errors import CollectiveError
-from tpudist.tfcompat import functions, nests, values_by_device, versions
+from tpudist.tfcompat import distributed_values, functions, nests, versions
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -79,7 +79,7 @@ SyncOnReadVariable = (
     values.SyncOnReadVariable if versions.HAS_INPUT_LIB else values.ReplicaLocalVariable
 )
 #: ``_make(class, extended, components)``: a distributed value of one component per replica.
-_make = distributed_before_2_2.distributed if versions.BY_DEVICE else values_by_device.make
+_make = distributed_before_2_2.distributed if versions.BY_DEVICE else distributed_values.make
 #: ``divide(tensor, count)``: a tensor, or IndexedSlices, divided by a number.
 divide = cross_device_utils.divide_by_n_tensors_or_indexed_slices
 
@@ -211,7 +211,7 @@ def regroup(extended: Extended, per_replica_results: Any) -> Nest:
     results = tuple(per_replica_results)
     if versions.BY_DEVICE:
         return distributed_before_2_2.regroup(extended, results)
-    return values_by_device.of(extended, distribute_utils.regroup(results))
+    return distributed_values.found_by_device(extended, distribute_utils.regroup(results))
 
 
 def update_regroup(extended: Extended, updates: Any, group: bool) -> Nest:
@@ -219,7 +219,7 @@ def update_regroup(extended: Extended, updates: Any, group: bool) -> Nest:
     if versions.BY_DEVICE:
         return distributed_before_2_2.update_regroup(extended, updates, group)
     made = distribute_utils.update_regroup(extended, tuple(updates), group)
-    return values_by_device.of(extended, made)
+    return distributed_values.found_by_device(extended, made)
 
 
 def update_context(extended: Extended, replica_id: int) -> AbstractContextManager[Any]:
@@ -325,12 +325,6 @@ def reduce_natively(
 ) -> Nest:
     """Reduces each leaf of `value` by TensorFlow's own ``Strategy.reduce``.
 
-    Args:
-      native_reduce: that method.
-      reduce_op: a ``ReduceOp`` or its name.
-      value: a per-replica value, a nest of them, or any other value.
-      axis: a dimension of each component to reduce too, or None.
-
     Raises:
       CollectiveError: (a ValueError) an axis on a release whose ``reduce`` has none.
     """
@@ -373,17 +367,7 @@ def create_distributed_variable(
     sync_on_read_class: object,
     kwargs: Mapping[str, Any],
 ) -> Any:
-    """Wraps the variables of `creator` into one distributed variable.
-
-    Args:
-      extended: the strategy's extended object.
-      creator: ``creator(**kwargs) -> [variable per replica]``.
-      mirrored_class, sync_on_read_class: the classes to wrap in.
-      kwargs: the creation arguments, as ``tf.Variable`` got them.
-
-    Returns:
-      The distributed variable, added to the graph's collections.
-    """
+    """Wraps the variables of ``creator(**kwargs)``, one per replica, into one variable."""
     strategy = extended._container_strategy()
     if versions.BY_DEVICE:
         return distributed_before_2_2.create_variable(

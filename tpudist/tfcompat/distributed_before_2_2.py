@@ -13,7 +13,7 @@ from tensorflow.python.distribute import device_util, distribute_lib, mirrored_s
 from tensorflow.python.util import nest
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import nests, values_by_device, versions
+from tpudist.tfcompat import distributed_values, nests, versions
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -51,7 +51,7 @@ def components(value: Any) -> tuple[Any, ...]:
 def position(value: Any, device: str) -> int:
     """The replica id of a device's component."""
     devices = value._device_map.all_devices if versions.DEVICE_MAP else list(value._index)
-    return values_by_device.position(devices, device)
+    return distributed_values.position(devices, device)
 
 
 def select_mirrored(extended: Extended, replica_id: int, structure: T) -> T:

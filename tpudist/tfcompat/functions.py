@@ -123,11 +123,7 @@ def in_session_graph() -> bool:
 
 
 def part_of(name: str) -> Callable[[Part], Part]:
-    """Class decorator: gives methods the qualified names of class `name`, which errors show.
-
-    Args:
-      name: the class that users know, of which the decorated one is a part.
-    """
+    """Class decorator: gives methods the qualified names of class `name`, which errors show."""
 
     def named(part: Part) -> Part:
         for each, member in vars(part).items():
@@ -301,11 +297,9 @@ def add_library(source: Any, target: Any) -> None:
 
 
 def in_function_inside(home: Graph) -> bool:
-    """Whether a tf.function is being traced that is called in `home`.
+    """Whether a tf.function is being traced that is called in `home`, which is around it.
 
-    Args:
-      home: a FuncGraph; the current graph is `home` or inside it. Branches
-        and loops are graphs inside it too, but no functions.
+    Branches and loops are graphs inside it too, but no functions.
     """
     graph = ops.get_default_graph()
     while isinstance(graph, _BRANCHES_AND_LOOPS):
@@ -327,12 +321,9 @@ def is_traced(value: object) -> bool:
 
 
 def make(graph: FunctionGraph, noinline: bool) -> TracedFunction:
-    """A callable TensorFlow function of a finished FuncGraph.
+    """A callable TensorFlow function of a FuncGraph with inputs, outputs and control outputs.
 
-    Args:
-      graph: a FuncGraph whose ``inputs``, ``outputs`` and
-        ``control_outputs`` are set.
-      noinline: keep one optimised body however often it is called.
+    With `noinline` it keeps one optimised body however often it is called.
     """
     attributes = dict(_NOINLINE) if noinline else {}
     graph.structured_outputs = list(graph.outputs)
@@ -384,16 +375,7 @@ def call_flat(function: Any, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
 
 
 def call(function: object, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> list[Tensor]:
-    """Calls `function` in the current graph.
-
-    Args:
-      function: what :func:`make` returned.
-      inputs: one tensor per input of the function's graph.
-      like: one tensor per output, whose static shape the results get.
-
-    Returns:
-      A list of tensors.
-    """
+    """Calls what :func:`make` returned in the current graph; results get the shapes of `like`."""
     results = call_flat(function, inputs)
     results = list(results) if results is not None else []
     if results and not isinstance(results[0], ops.EagerTensor):

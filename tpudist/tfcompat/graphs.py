@@ -162,12 +162,9 @@ def _set_by_the_program() -> int | None:
 
 
 def converted(fn: Any) -> Fn:
-    """`fn` converted by AutoGraph, as the body of a ``tf.function`` is.
+    """`fn` converted by AutoGraph, as the body of a ``tf.function`` is, unless that says no.
 
     In a TF 1 graph, where users call AutoGraph themselves, `fn` is left alone.
-
-    Args:
-      fn: a function, or a ``tf.function``, whose ``autograph`` argument is kept.
     """
     if functions.is_function(fn):
         wanted, fn = fn._autograph, fn.python_function
@@ -414,11 +411,7 @@ def _functions_in(value: Any) -> Sequence[Any]:
 
 
 def add_function(graph: Graph, definition: object) -> str:
-    """Makes a ``FunctionDef`` a function that ops of `graph` can call.
-
-    Returns:
-      The name it is called by, which is not the definition's.
-    """
+    """Makes a ``FunctionDef`` a function that ops of `graph` call by the name that is returned."""
     with graph.as_default():
         made = functions.make(function_def_to_graph.function_def_to_graph(definition), False)
     made.add_to_graph(graph)
@@ -440,11 +433,7 @@ def stack() -> list[tuple[str, int]]:
 
 
 def frames(op: Operation) -> list[Any]:
-    """[(file, line)] of the calls that made an op, outermost first; [] of the runtime's.
-
-    Args:
-      op: a ``tf.Operation``.
-    """
+    """[(file, line)] of the calls that made an op, outermost first; [] of the runtime's."""
     return [
         (frame.filename, frame.lineno) if hasattr(frame, "filename") else tuple(frame[:2])
         for frame in getattr(op, "traceback", None) or ()
@@ -452,11 +441,7 @@ def frames(op: Operation) -> list[Any]:
 
 
 def callers(op: Operation) -> list[str]:
-    """The names of the Python functions whose calls made an op, outermost first.
-
-    Args:
-      op: a ``tf.Operation``.
-    """
+    """The names of the Python functions whose calls made an op, outermost first."""
     return [
         frame.name if hasattr(frame, "name") else frame[2]
         for frame in getattr(op, "traceback", None) or ()
@@ -464,20 +449,11 @@ def callers(op: Operation) -> list[str]:
 
 
 def is_made_in(op: Operation, file: str) -> bool:
-    """Whether code of a file made an op, itself or by what it called.
-
-    Args:
-      op: a ``tf.Operation``.
-      file: how the file's path ends, with "/" between folders.
-    """
+    """Whether code of a file, whose path ends so, made an op, itself or by what it called."""
     frames = getattr(op, "traceback", None) or ()
     return any(getattr(each, "filename", each[0]).endswith(file) for each in frames)
 
 
 def watched(graph: Graph) -> list[Any]:
-    """The variables that a FuncGraph has read, in no order.
-
-    Args:
-      graph: a ``tf.Graph``.
-    """
+    """The variables that a FuncGraph has read, in no order."""
     return list(getattr(graph, "_watched_variables", ()))

@@ -56,9 +56,7 @@ def is_keras_3() -> bool:
 def leads_elsewhere(generation: str, name: str) -> bool:
     """Whether the eras find a name in other modules than the installed TensorFlow does.
 
-    Args:
-      generation: "compat.v1" or "compat.v2".
-      name: dotted name below ``tf``.
+    `generation` is "compat.v1" or "compat.v2".
     """
     if name not in surfaces.KERAS[generation]:
         return False
@@ -71,9 +69,8 @@ def leads_elsewhere(generation: str, name: str) -> bool:
 def modules(generation: str, name: str, above: ModuleType) -> list[ModuleType]:
     """The modules that have what is below a name, in the order to search them.
 
-    Args:
-      generation, name: as of :func:`leads_elsewhere`, which is true of them.
-      above: the installed TensorFlow's module that `name` is in.
+    The name is one that :func:`leads_elsewhere`, and `above` the installed TensorFlow's module that
+    it is in.
     """
     if legacy():
         below = surfaces.KERAS[generation][name]
@@ -119,13 +116,8 @@ def private_homes(dotted: str) -> list[ModuleType]:
     """The modules that are ``tensorflow.python.keras`` of the eras, where Keras is a package.
 
     Up to 2.5 it was ``tf.keras`` itself; what newer releases have there is a second copy, whose
-    classes are strange to ``tf.keras``.
-
-    Args:
-      dotted: dotted name below ``tensorflow``.
-
-    Returns:
-      The modules with its names; none where TensorFlow's own is right, or Keras 2 is not there.
+    classes are strange to ``tf.keras``. There are none where TensorFlow's own is right, or Keras 2
+    is not there.
     """
     if not (dotted + ".").startswith(_WITHIN) or is_keras_3() or not versions.KERAS_IS_A_PACKAGE:
         return []

@@ -55,28 +55,14 @@ def add(
     attributes: Mapping[str, Any],
     op_def: object = None,
 ) -> Operation:
-    """Adds an op to the current graph: no argument is converted, no default filled in.
-
-    Args:
-      op_type: its type.
-      inputs: its inputs, a list of tensors.
-      dtypes: the types of its outputs.
-      name: its name, which the graph makes unique.
-      attributes: {name: ``AttrValue``}.
-      op_def: the ``OpDef`` of its type, if it is at hand.
-    """
+    """Adds an op to the current graph: no argument is converted, no default filled in."""
     graph = ops.get_default_graph()
     create = graph._create_op_internal if versions.CREATES_OPS_UNWRAPPED else graph.create_op
     return create(op_type, inputs, dtypes, name=name, attrs=attributes, op_def=op_def)
 
 
 def locate(op: Operation, calls: object) -> None:
-    """Sets the Python calls that `op` was made by, which its errors show.
-
-    Args:
-      op: an op of a graph.
-      calls: as ``tf_stack.extract_stack`` gives them.
-    """
+    """Sets the Python calls that `op` was made by, which its errors show."""
     pywrap_tf_session.TF_SetOpStackTrace(op._c_op, calls)
 
 
@@ -95,12 +81,7 @@ def type_attribute(dtype: DType) -> Message:
 
 
 def placeholder(dtype: DType, shape: Any) -> Tensor:
-    """A placeholder in the current graph.
-
-    Args:
-      dtype: a ``DType``.
-      shape: a ``TensorShape``.
-    """
+    """A placeholder in the current graph."""
     attributes = {
         "dtype": type_attribute(dtype),
         "shape": attr_value_pb2.AttrValue(shape=shape.as_proto()),
@@ -108,10 +89,38 @@ def placeholder(dtype: DType, shape: Any) -> Tensor:
     return add("Placeholder", [], [dtype], "Placeholder", attributes).outputs[0]
 
 
+def constant(value: object, dtype: DType = tf.int32) -> Tensor:
+    """A constant in the current graph: one op per value, however often it is needed."""
+    dtype = tf.as_dtype(dtype)
+    array = np.array(value, dtype.as_numpy_dtype)
+    graph = tf.compat.v1.get_default_graph()
+    if not hasattr(graph, "_tpudist_constants"):
+        graph._tpudist_constants = {}
+    key = (dtype, array.shape, array.tobytes())
+    if key not in graph._tpudist_constants:
+        with tf.control_dependencies(None):
+            graph._tpudist_constants[key] = tf.constant(array, dtype)
+    return graph._tpudist_constants[key]
+
+
 def reshape(tensor: Tensor, shape: Any) -> Tensor:
-    """`tensor` under another shape, an integer tensor, in the current graph."""
-    attributes = {"T": type_attribute(tensor.dtype), "Tshape": type_attribute(shape.dtype)}
-    return add("Reshape", [tensor, shape], [tensor.dtype], "Reshape", attributes).outputs[0]
+    """`tensor` under another shape, a list of ints; itself if it has that shape."""
+    if tensor.shape.is_fully_defined() and tensor.shape.as_list() == list(shape):
+        return tensor
+    sizes = constant(shape)
+    attributes = {"T": type_attribute(tensor.dtype), "Tshape": type_attribute(sizes.dtype)}
+    return add("Reshape", [tensor, sizes], [tensor.dtype], "Reshape", attributes).outputs[0]
+
+
+def repeated(tensor: Tensor, count: int) -> Tensor:
+    """`count` times the same tensor, along a new first axis.
+
+    Not by ``tf.stack``: of equal inputs TensorFlow's optimizer (2.8 to 2.21 at least) makes
+    copies of output 0 of the op that they come from, whichever of its outputs they are.
+    """
+    if tensor.shape.is_fully_defined():
+        return tf.broadcast_to(tensor, constant([count] + tensor.shape.as_list()))
+    return tf.broadcast_to(tensor, tf.concat([[count], tf.shape(tensor)], 0))
 
 
 def upper_bound(ends: object, numbers: object) -> Tensor:
@@ -133,13 +142,10 @@ def create_with_functions(
 ) -> Operation:
     """A branch or loop like `op` in the current graph, with other functions.
 
-    Args:
-      op: an If, Case or While op of any graph.
-      first: inputs that the functions do not take: the condition of a branch.
-      tensors: the inputs that they take.
-      like: tensors of the shapes and types of the outputs.
-      types: the attributes that hold the types of the inputs, and of the outputs.
-      made: {attribute: function, or list of them} as :func:`functions.make` returns them.
+    `first` are inputs that the functions do not take (the condition of a branch), `tensors` those
+    that they take; outputs are `like` tensors. `types` names the attributes that hold the types of
+    inputs and outputs; `made` has the functions of attributes, as :func:`functions.make` returns
+    them.
     """
     graph = ops.get_default_graph()
     attributes = {name: op.node_def.attr[name] for name in _KEPT if name in op.node_def.attr}
@@ -212,14 +218,9 @@ _KEPT_VALUES = 4096
 
 
 def evaluated(op: Operation, values: Any) -> list[Any] | None:
-    """The outputs of an op without an effect, executed at once.
+    """The outputs of an op without an effect, executed at once with an array per input; or None.
 
-    Args:
-      op: an op of any graph whose attributes are types, numbers or strings.
-      values: one array per input.
-
-    Returns:
-      A list of arrays, or None if the op has other attributes or fails.
+    It fails, or has attributes other than types, numbers and strings, where there are none.
     """
     attributes: list[Any] = []
     node = op.node_def

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
+import tensorflow as tf
 from tensorflow.python.framework import ops
+from tensorflow.python.ops import gen_array_ops, gen_state_ops
 
-from tpudist.tfcompat import functions, made_ops, versions
+from tpudist.tfcompat import functions, made_ops, nests, versions
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import DType, Graph, NodeDef, Operation, Tensor
@@ -31,12 +33,9 @@ def innermost_device(graph: Graph) -> Any:
 
 
 class LocatedGraph(functions.FuncGraph):
-    """A function graph that keeps which Python calls made its ops.
+    """A function graph that keeps in `made_at` which Python calls made its ops, from 2.15 on.
 
     Ops that are copied from it have been made by the same calls: their errors tell them.
-
-    Attributes:
-      made_at: {op: the calls, as TensorFlow keeps them}; before 2.15 nothing.
     """
 
     #: The calls that made every op, where they are not asked for one by one.
@@ -67,11 +66,7 @@ class LocatedGraph(functions.FuncGraph):
         return [op for op in made if op not in self._left_out] if self._left_out else made
 
     def leave_out(self, ops: Sequence[Operation]) -> list[int]:
-        """Leaves `ops`, whose outputs no other op takes, out of :meth:`get_operations`.
-
-        Returns:
-          Their places among the ops of the graph, sorted.
-        """
+        """Leaves `ops`, whose outputs no other op takes, out; returns where they were, sorted."""
         gone = set(ops)
         places = [i for i, op in enumerate(self.get_operations()) if op in gone]
         self._left_out = self._left_out.union(gone)
@@ -132,13 +127,8 @@ class LocatedGraph(functions.FuncGraph):
 class PlacedGraph(LocatedGraph):
     """A function graph that tpudist builds, op by op, of a graph that is traced already.
 
-    TensorFlow asks for each new op which Python calls made it and which devices were asked
-    for around it. Here both are the same for all ops, unless they are copies: they are asked
-    for once.
-
-    Args:
-      name: as for a FuncGraph.
-      place: the device of all its ops.
+    TensorFlow asks for each new op which Python calls made it and which devices were asked for
+    around it. Here both are the same for all ops, unless they are copies: they are asked for once.
     """
 
     def __init__(self, name: str, place: str) -> None:
@@ -165,3 +155,50 @@ class PlacedGraph(LocatedGraph):
         ) -> Operation:
             node.device = self.place
             return super()._added(node, inputs, before, op_def, compute_device=False)
+
+
+# A function takes no reference, so what TensorFlow captures of a reference variable of TensorFlow 1
+# is its value before the call: it cannot be updated, and a loop reads the same value in every step.
+# But a variable's op finds its state by its shared name. A second op of that name, inside the
+# function, is the same variable.
+
+_VARIABLES = ("VariableV2", "Variable")
+
+
+def reference_inside(graph: Graph, tensor: Tensor) -> Tensor | None:
+    """A second op in `graph` for a reference variable of another graph, or its value; or None."""
+    if not nests.is_tensor(tensor) or isinstance(tensor, ops.EagerTensor):
+        return None
+    if getattr(tensor, "graph", graph) is graph:
+        return None
+    if tensor.op.type in _VARIABLES:
+        return _same_variable(graph, tensor.op)
+    source = tensor.op.inputs[0] if tensor.op.type == "Identity" else None
+    if source is None or source.op.type not in _VARIABLES:
+        return None
+    with graph.as_default(), tf.control_dependencies(None):
+        variable = _same_variable(graph, source.op)
+    with graph.as_default():
+        return gen_array_ops.deep_copy(variable)  # Grappler of 1.x moves an Identity up.
+
+
+def updates_of_references(graph: Graph) -> list[Any]:
+    """The ops of a graph that update a reference variable: to TensorFlow they have no effect."""
+    return [
+        op
+        for op in graph.get_operations()
+        if any(tensor.dtype._is_ref_dtype for tensor in op.outputs)
+        and op.inputs
+        and op.type not in ("RefIdentity", "RefEnter", "RefSwitch", "RefMerge")
+    ]
+
+
+def _same_variable(graph: Graph, op: Operation) -> Tensor:
+    with graph.as_default(), tf.control_dependencies(None), tf.device(op.device):
+        return gen_state_ops.variable_v2(
+            shape=op.outputs[0].shape,
+            dtype=op.outputs[0].dtype.base_dtype,
+            container=op.get_attr("container").decode(),
+            shared_name=op.get_attr("shared_name").decode() or op.name,
+            name=op.name.rpartition("/")[2],
+        )

@@ -19,7 +19,7 @@ from tensorflow.core.framework import attr_value_pb2, function_pb2
 from tensorflow.python.eager import context
 from tensorflow.python.framework import random_seed
 
-from tpudist.tfcompat import captures, functions, graphs, placed_graphs, versions
+from tpudist.tfcompat import functions, graphs, placed_graphs, versions
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -39,8 +39,7 @@ _NOT_ZERO = 2**31 - 1
 class CountingGraph(placed_graphs.LocatedGraph):
     """A function graph that notes where TensorFlow numbered a random op.
 
-    Attributes:
-      counted: [(the number of ops in the graph, the number)] of each numbering.
+    `counted` is [(the number of ops in the graph, the number)] of each numbering.
     """
 
     seed: int | None
@@ -54,7 +53,7 @@ class CountingGraph(placed_graphs.LocatedGraph):
 
     def capture(self, tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """What stands for a tensor of another graph; a reference variable stays one."""
-        own = captures.reference_inside(self, tensor)
+        own = placed_graphs.reference_inside(self, tensor)
         return own if own is not None else super().capture(tensor, *args, **kwargs)
 
     @property
@@ -126,14 +125,9 @@ def eager_numbers_of(worker: int) -> Iterator[None]:
 
 
 def numbered(graph: CountingGraph) -> list[Any]:
-    """The random ops without a seed of their own, in order.
+    """[(number of ops before it, op)] of the random ops without a seed of their own, in order.
 
-    Args:
-      graph: a `CountingGraph`.
-
-    Returns:
-      [(position, op)]: the number of ops before it, and the op; None for a
-      number that no random op uses.
+    The op is None for a number that no random op uses.
     """
     ops = graph.get_operations() if graph.counted else []
     return [(position, _with_seed(ops[position:], number)) for position, number in graph.counted]
@@ -207,16 +201,11 @@ def renumber(op: Operation, number: int) -> None:
 
 
 class Variants:
-    """Copies of functions that draw random numbers, for one replica.
+    """Copies of functions that `source` knows and draw random numbers, for one replica in `target`.
 
-    In each function TensorFlow numbers the random ops from 0 again. Replica 0
-    calls the functions themselves; in the copies for another replica, each
-    number is replaced by one computed from it and the replica.
-
-    Args:
-      source: the graph that knows the functions and the global seed.
-      target: the FuncGraph that will call the copies.
-      replica_id: which replica.
+    In each function TensorFlow numbers the random ops from 0 again. Replica 0 calls the functions
+    themselves; in the copies for another replica, each number is replaced by one computed from it
+    and the replica.
     """
 
     def __init__(self, source: Any, target: Any, replica_id: int) -> None:

@@ -99,12 +99,7 @@ _HERE = "/job:localhost/replica:0/task:0/device:"
 
 
 def system_metadata(cores: int, hosts: int, topology: object) -> Any:
-    """The metadata of a system with that many cores.
-
-    Args:
-      cores, hosts: how many there are in all.
-      topology: the `Topology`.
-    """
+    """The metadata of a system with that many cores."""
     kind = (
         tpu_system_metadata.TPUSystemMetadata
         if versions.RESOLVER_HAS_METADATA
@@ -220,14 +215,9 @@ class Computations:
 
 
 def shard(annotation: Any, tensor: Tensor, *arguments: Any, **options: Any) -> Tensor:
-    """`tensor` with a sharding annotation.
+    """`tensor` of a graph with a sharding annotation: "tile", "replicate" or "assign_device".
 
-    Args:
-      annotation: ``"tile"``, ``"replicate"`` or ``"assign_device"`` (renamed
-        ``single_device`` in 2.22).
-      tensor: a tensor of a graph.
-      *arguments: the annotation's arguments after the tensor.
-      **options: ``use_sharding_op``, where the release has it.
+    The option ``use_sharding_op`` counts where the release has it.
     """
     if annotation == "assign_device" and versions.ASSIGN_DEVICE_RENAMED:
         annotation = "single_device"

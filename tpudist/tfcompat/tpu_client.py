@@ -71,12 +71,7 @@ def endpoints(resolver: object) -> list[Any]:
 
 
 def configure(resolver: Any, version: str) -> None:
-    """Sets the version of the runtime of a resolver's TPU; restarts its TensorFlow servers.
-
-    Args:
-      resolver: of a TPU that is READY.
-      version: such as ``"2.8.0"``.
-    """
+    """Sets the version, such as "2.8.0", of the runtime of a TPU that is READY; it restarts."""
     if versions.RESOLVER_HAS_CLIENT:
         client = resolver._cloud_tpu_client
     else:

@@ -39,17 +39,10 @@ class _Loop:
 def converted(
     op: Operation, count: int, inputs: Sequence[tuple[Tensor, bool]]
 ) -> list[tuple[Tensor, bool]] | None:
-    """The outputs of `count` copies of an op without an effect.
+    """The outputs of `count` copies of an op without an effect; None if no converter covers it.
 
-    Args:
-      op: an op of any graph.
-      count: number of copies.
-      inputs: (tensor of the current graph, whether it is stacked) for each input: of a
-        stacked one each copy takes what stands at its place along the first axis.
-
-    Returns:
-      A list of such pairs, one for each output; None if there is no converter or it
-      does not cover the op.
+    Inputs and outputs are pairs (tensor of the current graph, whether it is stacked): of a stacked
+    one each copy has what stands at its place along the first axis.
     """
     converter = _pfor_converter_registry.get(op.type)
     if converter is None:

@@ -72,21 +72,15 @@ def _bad_type(iterations: object) -> ArgumentTypeError:
 
 
 def run(step: Fn, iterations: object, start: object = None) -> tuple[Any, Operation | None]:
-    """Runs `step` `iterations` times in one loop on the device.
+    """Runs `step`, which returns a nest of tensors, `iterations` times in one loop on the device.
+
+    Its stateful ops run even if no result depends on them, as in a TPU computation. ``start(nest)``
+    gives the flat list of results before the first step; None for zeros.
 
     Context: cross-replica; graph, ``tf.function`` or eager (runs at once).
 
-    Args:
-      step: ``step() -> nest of tensors``, traced once. Its stateful ops run
-        even if no result depends on them, as in a TPU computation.
-      iterations: number of steps, at least 1.
-      start: ``start(nest) -> flat list``: the results before the first step,
-        given the nest of tensors that `step` returned; None for zeros.
-
-    Returns:
-      ``(nest, op)``: the nest that the last step returned, and in a graph an
-      op that runs the loop, else None. The tensors of the nest and the op run
-      the same loop.
+    Returns ``(nest, op)``: the nest that the last step returned, and in a graph an op that runs the
+    loop, else None. The tensors of the nest and the op run the same loop.
 
     Raises:
       DatasetEndError: (eager) an iterator ended before the last step.
@@ -118,27 +112,19 @@ def run_traced(loop: Fn, iterations: object) -> Any:
 
 
 def run_while(step: Fn, start: Sequence[Tensor]) -> list[Tensor]:
-    """Runs `step` as long as the first of the values that it hands on holds.
+    """Runs `step` as long as the first of the values that it hands on, a boolean scalar, holds.
+
+    ``step(*values)`` gives the values of the next step, and `start` those of the first; returned
+    are those for which the first one is False. Its stateful ops run even if no value depends on
+    them.
 
     Context: cross-replica; graph or ``tf.function``.
-
-    Args:
-      step: ``step(*values) -> list of as many tensors``: the values of the next step, traced
-        once. Its stateful ops run even if no value depends on them.
-      start: the values of the first step; the first is a boolean scalar.
-
-    Returns:
-      The values for which the first one is False.
     """
     return _Loop(step, carried=start).build_while(start)
 
 
 def run_once(step: Fn) -> tuple[Any, Operation | None]:
-    """Runs `step` once, as one computation; see :func:`run`.
-
-    Returns:
-      ``(nest, op)`` as :func:`run`; all stateful ops of the step run with it.
-    """
+    """Runs `step` once, as one computation with all its stateful ops; returns as :func:`run`."""
     if not tf.executing_eagerly():
         return _Loop(step).call()
     return _EagerFunction(lambda: _Loop(step).call())(), None

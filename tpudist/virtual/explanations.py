@@ -171,9 +171,7 @@ class Explanation:
     def finish(self, graph: Graph, merges: Sequence[Sequence[Merge]]) -> None:
         """Hands the explanation to all recordings, after a trace was batched or could not be.
 
-        Args:
-          graph: the trace.
-          merges: in its order, each merge, or all those of a branch or loop.
+        `merges` are in its order each merge, or all those of a branch or loop.
         """
         if _recordings:
             self._describe(graph, merges)
@@ -195,12 +193,7 @@ class Explanation:
             recording_.append(self)
 
     def finish_per_replica_trace(self, reason: str, ops: Sequence[Operation]) -> None:
-        """Hands the explanation of replicas that were traced one by one to all recordings.
-
-        Args:
-          reason: why they were traced one by one.
-          ops: the ops of all replicas.
-        """
+        """Hands the explanation of replicas that were traced one by one to all recordings."""
         self.reason = reason
         self.traced, self.built = len(ops) // self.count, len(ops)
         self._publish(ops)
@@ -302,13 +295,7 @@ def report(explanations: Any) -> str:
 
 @contextlib.contextmanager
 def per_replica_trace(extended: Extended, fn: Fn, reason: str) -> Iterator[Any]:
-    """Explains the replicas of `fn` that are traced one by one in the block.
-
-    Args:
-      extended: the `VirtualExtended`.
-      fn: the replica function.
-      reason: why they are traced one by one.
-    """
+    """Explains the replicas of `fn` that are traced one by one in the block, for a `reason`."""
     explanation = Explanation(fn, len(extended.worker_devices))
     graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
     start = graph and len(graph.get_operations())
@@ -320,11 +307,7 @@ def per_replica_trace(extended: Extended, fn: Fn, reason: str) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def recording() -> Iterator[Any]:
-    """Collects the explanations of all step functions that are traced in the block.
-
-    Yields:
-      The list that they are added to.
-    """
+    """Collects the explanations of all step functions that are traced in the block, in a list."""
     explanations: list[Any] = []
     _recordings.append(explanations)
     try:

@@ -45,19 +45,10 @@ _TASK = re.compile(r"/task:([0-9]+)")
 class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     """Replicas of one virtual slice.
 
-    Args:
-      strategy: the container strategy.
-      system: the `VirtualSystem`.
-      placement: the `placement.Placement`: number of replicas, logical
-        devices per replica, hosts.
-      device: the real device that computes; None for the first CPU.
-      assignment: the `DeviceAssignment` that `placement` follows, if any.
-
-    Attributes:
-      host: the CPU of this process.
-      real_device: the device that all replicas compute on.
-      place: gives a context that places ops on the real device.
-      rename_device: gives the real device of an op that is pinned to a core or a host.
+    `system` is the `VirtualSystem`, `placement` the `placement.Placement`, which follows the
+    `DeviceAssignment` `assignment` if there is one; `device`, by default the first CPU, computes.
+    `place` gives a context that places ops on it, and `rename_device` the real device of an op that
+    is pinned to a core or a host.
     """
 
     #: The name of this process, with which those of its devices begin, and its task.
@@ -330,11 +321,7 @@ class _RenamedDevices:
     """Places ops on the real device, whatever core or host they are pinned to.
 
     Legacy code pins ops to cores and hosts of a TPU; those of the virtual TPU exist in name only.
-
-    Args:
-      device: the device that all cores compute on.
-      host: the device that stands for all hosts.
-      task: the number of this process among the hosts.
+    `host` is the device that stands for all hosts, `task` the number of this process among them.
     """
 
     def __init__(self, device: Any, host: Any, task: int) -> None:

@@ -33,11 +33,9 @@ _changed = threading.Condition()
 
 
 class Feed:
-    """A queue of tuples for each core, in one direction.
+    """A queue of tuples for each core, in one direction: "infeed" or "outfeed".
 
-    Args:
-      name: "infeed" or "outfeed".
-      capacity: how many tuples a core's queue holds before `enqueue` waits; None for all.
+    `capacity` is how many tuples a core's queue holds before `enqueue` waits; None for all.
     """
 
     def __init__(self, name: str, capacity: int | None) -> None:
@@ -144,11 +142,8 @@ def _until_true(name: str, attempt: Callable[[], Any]) -> Tensor:
     """Calls a Python function until it returns True.
 
     One op of a Session at a time asks, and holds one thread of TensorFlow's. The others wait for
-    a lock, which has a thread of its own: whoever gets it stands behind the ops that are ready.
-
-    Args:
-      name: of the lock.
-      attempt: what is called.
+    the lock `name`, which has a thread of its own: whoever gets it stands behind the ops that are
+    ready.
     """
 
     def again(unused: Tensor) -> Tensor:

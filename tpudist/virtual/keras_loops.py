@@ -46,11 +46,7 @@ def builds_a_model(merge_fn: Fn) -> bool:
 
 @contextlib.contextmanager
 def alone(context: Any) -> Iterator[Any]:
-    """Context manager in a replica's thread: cross-replica context for this one replica.
-
-    Args:
-      context: the replica's `ReplicaContext`.
-    """
+    """Context manager in a replica's thread: cross-replica context for this one replica."""
     before = getattr(_here, "context", None), is_tracing()
     _here.context, _here.tracing = context, True
     try:
@@ -130,18 +126,11 @@ class StepOutputs:
 
 
 def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: object) -> Nest:
-    """``experimental_run_steps_on_iterator`` of Keras' step function.
+    """``experimental_run_steps_on_iterator`` of Keras' step function; returns `StepOutputs`.
+
+    ``fn(outputs, inputs)`` is the program of one replica.
 
     Context: cross-replica, in the scope, in a TF 1 graph.
-
-    Args:
-      extended: the `VirtualExtended`.
-      fn: ``fn(outputs, inputs)``, the program of one replica.
-      iterator: gives each step its per-replica inputs.
-      iterations: number of steps: an integer, a tensor or a variable.
-
-    Returns:
-      A `StepOutputs`.
     """
     loop_outputs = StepOutputs()
     outer = tf.compat.v1.get_default_graph()

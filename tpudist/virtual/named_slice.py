@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
 
 class NamedSlice:
-    """Members of TensorFlow's ``TPUExtended`` that depend on the slice alone.
-
-    Attributes:
-      system: the `VirtualSystem`.
-      placement: the `placement.Placement`: number of replicas, logical
-        devices per replica, hosts.
-      steps_per_run: steps in one device-side loop (Keras, Estimator).
-    """
+    """Members of TensorFlow's ``TPUExtended`` that depend on the slice alone."""
 
     #: Whether annotations for logical devices are ops even on releases whose CPU
     #: kernel for that op crashes. True only for traces that never run.

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
+import collections.abc
 import functools
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import tensorflow as tf
 
 from tpudist.errors import CollectiveError
-from tpudist.tfcompat import distributed, graphs, made_ops, nests
-from tpudist.virtual import lazy_values
+from tpudist.tfcompat import distributed, distributed_values, graphs, made_ops, nests, versions
 from tpudist.virtual.trace import collectives, function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Extended, Fn, Nest, Tensor
+    from tpudist.tfcompat.annotations import Extended, Fn, Nest, Tensor, Value
 
 
 def combine(
     reduce_op: object, tensors: Sequence[Tensor], leaf: str = "", destinations: object = None
 ) -> Nest:
-    """Sums or averages one tensor per replica, on the one device.
+    """Sums or averages one tensor per replica (or IndexedSlices, number, array) on the one device.
 
-    The sum is a chain rather than one AddN, so that a replica's addend can be
-    freed as soon as it is added: N gradient sets are never alive together. What
-    batched replicas computed is in one tensor, and is summed there.
-
-    Args:
-      reduce_op: ``tf.distribute.ReduceOp.SUM`` or ``MEAN``.
-      tensors: N tensors, N IndexedSlices of one shape, or N numbers or arrays.
-      leaf: where in a nest the value stands, for the error.
-      destinations: the variable that gets the result, if one does.
-
-    Returns:
-      One tensor or one IndexedSlices.
+    The sum is a chain rather than one AddN, so that a replica's addend can be freed as soon as it
+    is added: N gradient sets are never alive together. What batched replicas computed is in one
+    tensor, and is summed there. `leaf` says where in a nest the value stands, for the error;
+    `destinations` is the variable that gets the result, if one does.
 
     Raises:
       CollectiveError: the replicas' shapes or dtypes differ.
@@ -63,17 +55,10 @@ def along(extended: Extended, reduce_op: object, value: object, axis: object) ->
 
 
 def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hosts: Fn) -> Tensor:
-    """Reduces over replicas and along `axis` of each replica's tensor.
+    """Reduces over replicas and along `axis` of each replica's tensor, where sizes may differ.
 
-    Args:
-      reduce_op: SUM or MEAN; MEAN divides by the number of examples that the
-        replicas really have, also when the last batch is uneven.
-      tensors: N tensors, whose sizes may differ along `axis`.
-      axis: the batch dimension, or a list of dimensions.
-      over_hosts: ``over_hosts(SUM, values)`` adds values of this process over all hosts.
-
-    Returns:
-      One tensor.
+    MEAN divides by the number of examples that the replicas really have, also when the last batch
+    is uneven. ``over_hosts(SUM, values)`` adds values of this process over all hosts.
     """
     add_hosts = functools.partial(over_hosts, tf.distribute.ReduceOp.SUM)
     if _is_one_batch(tensors, axis):
@@ -130,9 +115,7 @@ def _add_chain(tensors: Sequence[Tensor]) -> Tensor:
 def of_tensors(value: object, dtype: object = None) -> Any:
     """`value`; of IndexedSlices each part, which may be a list or a tuple, as a tensor.
 
-    Args:
-      value: what a replica hands over.
-      dtype: that of the variable it is for, if any; the values get it where they are no tensor.
+    Values that are no tensor get `dtype`, that of the variable they are for, if there is one.
     """
     if not isinstance(value, distributed.IndexedSlices):
         return value
@@ -168,13 +151,11 @@ def _alias(value: Any) -> Nest:
 
 def spread(extended: Extended, value: object, destinations: object) -> Nest:
     """The reduced `value` on `destinations`, as a strategy returns it."""
-    if isinstance(destinations, lazy_values.PerReplica):
-        count = lazy_values.count(destinations)
+    if isinstance(destinations, PerReplica):
+        devices = count(destinations)
     else:
-        count = distributed.device_count(destinations)
-    if count == 1:
-        return value
-    return mirror(extended, value, count)
+        devices = distributed.device_count(destinations)
+    return value if devices == 1 else mirror(extended, value, devices)
 
 
 def mirror(extended: Extended, value: object, count: int) -> Nest:
@@ -221,3 +202,61 @@ def is_value(leaf: object) -> bool:
     return distributed.is_assignment(leaf) or (
         nests.is_tensor(leaf) and not isinstance(leaf, tf.Variable)
     )
+
+
+# Per-replica values whose parts are made when they are read.
+
+
+class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
+    """A sequence with one part per replica, each made when it is first read; or one for all.
+
+    A merge of thousands of replicas mostly takes the sum of the replicas' values, and no single
+    replica's value.
+    """
+
+    def __init__(self, count: int, make: Callable[[int], Any], is_one: bool = False) -> None:
+        self._count, self._make, self._is_one = count, make, is_one
+        self._parts: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(self._count)[index])
+        replica_id = 0 if self._is_one else range(self._count)[index]
+        if replica_id not in self._parts:
+            self._parts[replica_id] = self._make(replica_id)
+        return self._parts[replica_id]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(self._count))
+
+
+class PerReplica(distributed_values.PerReplicaByDevice):
+    """TensorFlow's class, which copies its parts when it is made, with `Parts` as last argument."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments[:-1], ())
+        self._values = arguments[-1]
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The parts, as the tuple that TensorFlow's classes have."""
+        return tuple(self._values)
+
+
+def per_replica(extended: Any, parts: Parts) -> Value:
+    """A per-replica value of `parts`; made at once in 1.13, which finds them in a dictionary."""
+    if versions.DEVICE_MAP:
+        return PerReplica(extended._device_map, parts)
+    if versions.BY_DEVICE:
+        return distributed.per_replica(extended, list(parts))
+    return PerReplica(parts).on(extended)
+
+
+def count(value: Any) -> int:
+    """The number of parts of a distributed value; it makes none."""
+    if isinstance(value, PerReplica):
+        return len(value._values)
+    return len(distributed.components(value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable, Iterator, NamedTuple, Sequence
 
-from tpudist.virtual.trace import all_ops
+from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
@@ -45,12 +45,7 @@ class Meeting(NamedTuple):
 
 
 def meeting(merges: Sequence[Merge], place: Callable[[Operation], str]) -> Meeting:
-    """Returns the `Meeting` of a merge, or of all those in a branch or loop.
-
-    Args:
-      merges: the merges.
-      place: gives the line of an op.
-    """
+    """Returns the `Meeting` of a merge, or of all those in a branch or loop."""
     tensors: dict[str, dict[int, Tensor]] = {}
     for merge in merges:
         for _, source, replica in merge.used():
@@ -92,7 +87,7 @@ def size(number: float) -> str:
 def padded_features(graph: Graph, place: Callable[[Operation], str]) -> list[str]:
     """Returns a line for each of the largest matrix products whose features a TPU pads."""
     found: dict[str, float] = {}
-    for _, op in all_ops.ops(graph):
+    for _, op in dependencies.all_ops(graph):
         if op.type not in ("MatMul", "BatchMatMulV2", "BatchMatMulV3"):
             continue
         features = op.outputs[0].shape.as_list()[-1] if op.outputs[0].shape.ndims else None

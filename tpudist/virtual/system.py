@@ -84,9 +84,6 @@ def kind_of(name: str) -> str | None:
 def check(name: object) -> None:
     """Refuses the name of an impossible virtual TPU; accepts all other names.
 
-    Args:
-      name: what a user passed as ``--tpu``, or None.
-
     Raises:
       TPUNameError: as of `parse`.
     """

@@ -16,7 +16,7 @@ import tensorflow as tf
 from tensorflow.python.data.experimental.ops import cardinality
 from tensorflow.python.distribute import input_lib
 
-from tpudist.tfcompat import distributed, nests, telling_values
+from tpudist.tfcompat import distributed, distributed_values, nests
 from tpudist.virtual.input import iterators
 
 if TYPE_CHECKING:
@@ -40,13 +40,7 @@ _SOURCES = (
 
 
 def fits(extended: Extended, dataset: Any, options: Any = None) -> bool:
-    """Whether replicas can take their rows of the same global batches, on every host.
-
-    Args:
-      extended: the `VirtualExtended`.
-      dataset: the dataset to distribute.
-      options: ``tf.distribute.InputOptions`` or None.
-    """
+    """Whether replicas can take their rows of the same global batches, on every host."""
     if extended._num_replicas_in_sync == 1 or extended.own_hosts:
         return False
     if options is not None and options.experimental_replication_mode.name == "PER_REPLICA":
@@ -114,11 +108,7 @@ def _reads_files(function: object) -> bool:
 
 
 def distribute(extended: Extended, dataset: Any) -> Iterable[Any]:
-    """The distributed dataset of a `dataset` that :func:`fits`.
-
-    Args:
-      extended: the `VirtualExtended`.
-      dataset: of global batches.
+    """The distributed dataset of a `dataset` of global batches that :func:`fits`.
 
     Raises:
       ValueError: TensorFlow cannot infer the size of the batches.
@@ -174,7 +164,7 @@ def _takes_global_batches(native: Any) -> type[Any]:
             """
             if tf.distribute.has_strategy() and not tf.distribute.in_cross_replica_context():
                 return super().get_next(name)  # TensorFlow raises an error
-            return telling_values.of(self._divided(self._global_batches.get_next()))
+            return distributed_values.telling(self._divided(self._global_batches.get_next()))
 
         def get_next_as_optional(self) -> Nest:
             """The same as a ``tf.experimental.Optional``, which is empty at the end."""

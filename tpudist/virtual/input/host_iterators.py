@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 def take(get_next: Fn, count: int) -> list[Any]:
-    """`count` results of ``get_next()``, taken in turn even in a graph.
-
-    Args:
-      get_next: takes the next element (or optional) of an iterator.
-      count: number of replicas that the host feeds.
-
-    Returns:
-      A list.
-    """
+    """`count` results of ``get_next()``, taken in turn even in a graph."""
     elements: list[Any] = []
     before: list[Any] = []
     for _ in range(count):
@@ -65,12 +57,7 @@ def iterated_in_a_graph() -> ContextError:
 
 
 class Shares:
-    """Replaces TensorFlow's iterator over the devices of a host.
-
-    Args:
-      iterator: a ``tf.data`` iterator over the replicas' shares.
-      count: number of replicas.
-    """
+    """Replaces TensorFlow's iterator over the devices of a host, by one over `count` shares."""
 
     def __init__(self, iterator: Any, count: int) -> None:
         self.iterator = iterator

@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.python.distribute import values
 
 from tpudist.errors import ArgumentError
-from tpudist.tfcompat import nests, values_by_device, versions
+from tpudist.tfcompat import distributed_values, nests, versions
 from tpudist.virtual.input import host_iterators
 from tpudist.virtual.tpu_check import reports
 
@@ -36,13 +36,7 @@ _FETCHES_AHEAD = "experimental_%s_to_device" % ("fetch" if versions.FETCHES else
 
 
 def set_devices(extended: Extended, devices: Any, host: object) -> None:
-    """Gives `extended` its replica labels and the hosts that feed them.
-
-    Args:
-      extended: the `VirtualExtended` under construction.
-      devices: N replica labels.
-      host: the real CPU device on which every pipeline runs.
-    """
+    """Gives a new `extended` its replica labels, and the CPU on which every pipeline runs."""
     extended._host = host
     extended._inferred_cross_device_ops = None
     extended._is_multi_worker_training = False
@@ -63,15 +57,9 @@ def set_devices(extended: Extended, devices: Any, host: object) -> None:
 
 
 def workers(extended: Extended, options: Any = None) -> object:
-    """Input workers, each with the replicas that it feeds.
+    """TensorFlow's ``InputWorkers``, each with the replicas that it feeds.
 
-    Args:
-      extended: the `VirtualExtended`.
-      options: ``tf.distribute.InputOptions`` or None.
-
-    Returns:
-      TensorFlow's ``InputWorkers``: one worker per host of this process, or one per replica
-      if the options say so.
+    There is one per host of this process, or one per replica if the ``InputOptions`` say so.
     """
     count, replicas = extended.own_hosts or extended.num_hosts, len(extended.worker_devices)
     if options and options.experimental_replication_mode.name == "PER_REPLICA":
@@ -124,10 +112,6 @@ def _distributed(extended: Extended, dataset: Any) -> DistributedDataset:
 
 def _check_fetched(dataset: Any, *options: Any) -> None:
     """Refuses sparse and ragged tensors where a TPU would fetch its batches ahead.
-
-    Args:
-      dataset: a dataset, distributed or not.
-      *options: ``tf.distribute.InputOptions`` or None, if given.
 
     Raises:
       ArgumentError: (a ValueError) as TensorFlow's own TPUStrategy of 2.3 and newer.
@@ -214,7 +198,7 @@ if versions.DEVICE_MAP:
             return True
 
         def select_for_device(self, values: Any, device: Any) -> Nest:
-            return values[values_by_device.position(self._devices, device)]
+            return values[distributed_values.position(self._devices, device)]
 
 
 if _LACKS_SPEC:

@@ -27,7 +27,7 @@ import tensorflow as tf
 from tensorflow.python.data.ops import iterator_ops
 from tensorflow.python.distribute import input_lib, values
 
-from tpudist.tfcompat import functions, nests, telling_values, versions
+from tpudist.tfcompat import distributed_values, functions, nests, versions
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
@@ -53,13 +53,7 @@ def become(cls: Any, native: object) -> Any:
 
 
 def fill(iterator: object, dataset: object, iterators: object) -> None:
-    """Sets the attributes of a new `iterator` that TensorFlow's constructors would set.
-
-    Args:
-      iterator: the iterator, over `dataset`.
-      dataset: one of our distributed datasets.
-      iterators: those of the hosts.
-    """
+    """Sets what TensorFlow's constructors would of a new `iterator` over our `dataset`."""
     vars(iterator).update({"_options": None}, **vars(dataset), _iterators=iterators)
     if not versions.DATASETS_KNOW_PARTIAL_BATCHES:
         _look_for_partial_batches(iterator)
@@ -88,12 +82,7 @@ def _hosts(workers: Any, iterators: Any) -> Sequence[DataIterator]:
 
 
 def spec_of(native: Any, value_class: Any) -> type[Any]:
-    """A subclass of a type spec, for values of another class.
-
-    Args:
-      native: the class of TensorFlow's type spec.
-      value_class: returns the class of the values.
-    """
+    """A subclass of a type spec of TensorFlow's, for values of the class of ``value_class()``."""
 
     class Spec(native):
         """The spec's values, and the specs it is merged into, are of our classes."""
@@ -136,12 +125,7 @@ class DistributedIteratorSpec(
 
 
 class DistributedIterator(input_lib.DistributedIterator):
-    """Takes the next share of every replica.
-
-    Args:
-      dataset: one of our distributed datasets.
-      iterators: those of its hosts' datasets.
-    """
+    """Takes the next share of every replica, from the iterators of the hosts."""
 
     def __init__(self, dataset: Any, iterators: object) -> None:
         fill(self, dataset, _hosts(dataset._input_workers, iterators))
@@ -155,7 +139,7 @@ class DistributedIterator(input_lib.DistributedIterator):
           ValueError: in replica context.
           OutOfRangeError: no replica has a share left.
         """
-        return telling_values.of(super().get_next(name))
+        return distributed_values.telling(super().get_next(name))
 
     @property
     def _type_spec(self) -> object:
@@ -172,14 +156,11 @@ def of_one_replica(spec: object) -> Nest:
 def dataset_class(
     native: Any, native_spec: object, of_hosts: Any, ours: Any, in_sessions: Fn
 ) -> type[Any]:
-    """A subclass of a class of distributed datasets, with iterators of ours.
+    """A subclass of TensorFlow's class `native` of distributed datasets, with iterators of ours.
 
-    Args:
-      native: TensorFlow's class.
-      native_spec: the class of its type spec, TensorFlow's or a subclass; None if it has none.
-      of_hosts: the name of the attribute with the hosts' datasets.
-      ours: makes an iterator of ours of a dataset and the iterators of its hosts.
-      in_sessions: makes a dataset's iterator that a Session initialises.
+    `native_spec` is the class of its type spec, or None; `of_hosts` names the attribute with the
+    hosts' datasets. `ours` makes an iterator of a dataset and the iterators of its hosts, and
+    `in_sessions` one that a Session initialises.
     """
 
     class Dataset(native):
@@ -263,9 +244,6 @@ class SessionIterator(input_lib_v1.DistributedIteratorV1):
     """Takes the next share of every replica; a Session initialises it.
 
     In eager mode it starts at the first element, and can be initialised again.
-
-    Args:
-      dataset: one of our distributed datasets.
     """
 
     def __init__(self, dataset: Any) -> None:
@@ -300,12 +278,9 @@ def convert(dataset: object) -> Iterable[Any]:
 
 
 def from_input_fn(make: Fn, input_fn: Fn) -> DataIterator:
-    """The iterator of ``make(input_fn)``, changed to one iterator per host.
+    """The iterator of TensorFlow's ``make(input_fn)``, changed to one iterator per host.
 
-    Args:
-      make: TensorFlow's ``_make_input_fn_iterator``.
-      input_fn: ``input_fn(InputContext)`` returns a dataset, or a function
-        that returns the next share.
+    ``input_fn(InputContext)`` returns a dataset, or a function that returns the next share.
     """
     sources: list[Any] = []  # of each host what `input_fn` returned: a dataset or a function
 

@@ -16,6 +16,7 @@ from tpudist.errors import ContextError
 from tpudist.tfcompat import functions, graphs, versions
 from tpudist.virtual import device_loop, vectorize
 from tpudist.virtual.replicas import merge
+from tpudist.virtual.replicas.uniformity import Uniformity
 from tpudist.virtual.trace import dependencies, function_graphs
 
 if TYPE_CHECKING:
@@ -24,29 +25,13 @@ if TYPE_CHECKING:
     from tpudist.virtual.replicas.segment_calls import Calls
 
 
-def graphs_around(home: FunctionGraph) -> list[FunctionGraph]:
-    """The graphs of branches and loops, from the outermost inside of `home` to the current one.
-
-    Raises:
-      NestedMergeError: (a ContextError) the current graph is no such graph.
-    """
-    inside: list[FunctionGraph] = []
-    graph = tf.compat.v1.get_default_graph()
-    while graph is not home:
-        if not functions.is_branch_or_loop(graph):
-            raise merge.refusal(getattr(graph, "name", graph))
-        inside.insert(0, graph)
-        graph = graph.outer_graph
-    return inside
-
-
 def of(program: Program) -> list[Flow]:
     """The branches and loops of a trace in which replicas meet.
 
     Raises:
       ContextError: before 2.1, TensorFlow has built the gradient of one.
     """
-    ops = program.graph.get_operations() if program.parts else []
+    ops = program.graph.get_operations()
     if not versions.FLOWS_KEEP_THEIR_GRAPHS and any(map(_has_lost_merges, ops)):
         raise ContextError(
             "the gradient of a branch or loop in which the replicas meet",
@@ -73,10 +58,8 @@ def _has_lost_merges(op: Operation) -> bool:
 class Flow:
     """A branch or loop in which replicas meet; among the merges of the trace it is one of them.
 
-    Attributes:
-      op: the op of the trace that calls it.
-      position: number of ops before `op`.
-      updated, assigned, results: as of a `Merge`; those of its parts are their own.
+    `op` of the trace calls it. What `updated`, `assigned` and `results` are of a `Merge`, its parts
+    have for themselves.
     """
 
     assigned = None
@@ -104,11 +87,7 @@ class Flow:
         return []
 
     def call(self, calls: Calls) -> tuple[list[Any], Operation]:
-        """Builds it for all replicas.
-
-        Returns:
-          The batched values of the outputs of `op`, and an op that waits for its end.
-        """
+        """Builds it for all replicas: (its batched outputs, an op that waits for its end)."""
         inputs = [_kept(calls.batched(tensor)) for tensor in dependencies.inputs_of(self.op)]
         if self._condition is None:
             return _branches(calls, self.op, self._parts, inputs)
@@ -125,12 +104,6 @@ class _Loop:
 
     What the body hands on as it is stays outside of the loop. Of the other variables each has a
     tensor for each replica; one tensor, if it is the same on every replica in each round.
-
-    Args:
-      calls: the `Calls` of the trace around it.
-      part: the trace of the body.
-      condition: the FuncGraph of the condition.
-      inputs: the batched value of each variable before the first round.
     """
 
     def __init__(
@@ -150,7 +123,7 @@ class _Loop:
         """The numbers of the variables that are the same on every replica in each round."""
         uniform = _known_uniform(self._variables, self._inputs)
         while True:
-            known = self._part.uniformity.assuming([self._variables[i] for i in uniform])
+            known = Uniformity(self._part, [self._variables[i] for i in uniform])
             still = {i for i in uniform if i not in self._changed or known.holds(self._next[i])}
             if still == uniform:
                 return uniform
@@ -236,7 +209,7 @@ def _uniform_outputs(parts: Sequence[Part], inputs: Sequence[Any]) -> set[int]:
     uniform = set(range(len(parts[0].graph.outputs)))
     for part in parts:
         one = _known_uniform(part.graph.inputs, inputs)
-        known = part.uniformity.assuming([part.graph.inputs[i] for i in one])
+        known = Uniformity(part, [part.graph.inputs[i] for i in one])
         uniform = {i for i in uniform if known.holds(dependencies.origin(part.graph.outputs[i]))}
     return uniform
 

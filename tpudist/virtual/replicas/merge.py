@@ -10,16 +10,17 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, nests
-from tpudist.virtual import lazy_values, reductions
-from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual import reductions
 from tpudist.virtual.replicas import uniformity
 from tpudist.virtual.trace import collectives, function_graphs
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import (
         Args,
         Fn,
+        FunctionGraph,
         Graph,
         Kwargs,
         Nest,
@@ -87,25 +88,23 @@ class Merge(function_graphs.Trace):
         with self.ordered(), self.program.extended.place(), distributed.cross_replica(
             self._strategy
         ):
-            args, kwargs = self._enter((args, kwargs), keeps_merged(merge_fn))
+            keeps = keeps_merged(merge_fn)
+            args, kwargs = nests.map_structure(
+                lambda leaf: self._enter_leaf(leaf, keeps), (args, kwargs)
+            )
             self.position = len(self.program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
-        for outer, _ in functions.captures(self.graph):
-            self.program.bring_in(outer)
-        self.used_as_one = list(filter(stored_once.is_stored_once, self._variables()))
+        captured = [outer for outer, _ in functions.captures(self.graph)]
+        part: Any = self.program
+        if part.around is not None:
+            part.bring_in(captured)
+        variables = [stored_once.of_handle(functions.captured(outer)) for outer in captured]
+        self.used_as_one = [v for v in variables if v is not None and stored_once.is_stored_once(v)]
         return self.hand_back(result)
-
-    def _variables(self) -> list[Any]:
-        handles = [functions.captured(outer) for outer, _ in functions.captures(self.graph)]
-        variables = map(stored_once.of_handle, handles)
-        return [variable for variable in variables if variable is not None]
 
     # Values that enter the merge.
 
-    def _enter(self, structure: object, keeps_merged: bool) -> Any:
-        return nests.map_structure(lambda leaf: self._enter_leaf(leaf, keeps_merged), structure)
-
-    def _enter_leaf(self, leaf: Any, keeps_merged: bool = False) -> Nest:
+    def _enter_leaf(self, leaf: Any, keeps_merged: bool) -> Nest:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
         if keeps_merged and self.program.is_merged(leaf):
@@ -124,8 +123,8 @@ class Merge(function_graphs.Trace):
             return part
 
         count = self.program.num_replicas
-        parts = lazy_values.Parts(count, make, is_uniform)
-        value = lazy_values.per_replica(self.program.extended, parts)
+        parts = reductions.Parts(count, make, is_uniform)
+        value = reductions.per_replica(self.program.extended, parts)
         self._sources[_key(value)] = inside
         return value
 
@@ -220,7 +219,10 @@ class Merge(function_graphs.Trace):
 
     def _hand_back_leaf(self, leaf: object) -> Nest:
         if isinstance(leaf, tf.Operation):
-            return self._op_result() if leaf.graph is self.graph else leaf
+            if leaf.graph is not self.graph:
+                return leaf
+            self._op_results.append(tf.no_op())
+            return self._op_results[-1]
         if distributed.is_variable(leaf) or not (
             distributed.is_distributed(leaf) or distributed.is_tensor_like(leaf)
         ):
@@ -228,10 +230,6 @@ class Merge(function_graphs.Trace):
         parts = distributed.components(leaf)
         columns = list(zip(*[distributed.flatten(part) for part in parts]))
         return distributed.pack(parts[0], [self._result(c) for c in columns])
-
-    def _op_result(self) -> Operation:
-        self._op_results.append(tf.no_op())
-        return self._op_results[-1]
 
     def result_ops(self) -> list[Operation]:
         """The ops of the replica trace that stand for results of the merge."""
@@ -265,9 +263,6 @@ class Merge(function_graphs.Trace):
 def outside(program: Program, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Runs `merge_fn` eagerly, where ``tf.init_scope`` has left the trace of `program`.
 
-    Returns:
-      Its result, which is the same for every replica.
-
     Raises:
       ContextError: the replicas would get different values.
     """
@@ -298,6 +293,22 @@ def _only_one(leaf: object) -> Any:
 
 class NestedMergeError(ContextError):
     """A merge in a place where the trace cannot be cut."""
+
+
+def graphs_around(home: FunctionGraph) -> list[FunctionGraph]:
+    """The graphs of branches and loops, from the outermost inside of `home` to the current one.
+
+    Raises:
+      NestedMergeError: (a ContextError) the current graph is no such graph.
+    """
+    inside: list[FunctionGraph] = []
+    graph = tf.compat.v1.get_default_graph()
+    while graph is not home:
+        if not functions.is_branch_or_loop(graph):
+            raise refusal(getattr(graph, "name", graph))
+        inside.insert(0, graph)
+        graph = graph.outer_graph
+    return inside
 
 
 def check_place(graph: Graph) -> None:
@@ -337,7 +348,7 @@ def note_update(variable: Variable) -> None:
 
 def differs(value: Any) -> bool:
     """Whether the argument `value` of an update may differ per replica."""
-    if not distributed.is_distributed(value) or lazy_values.count(value) == 1:
+    if not distributed.is_distributed(value) or reductions.count(value) == 1:
         return False
     if distributed.is_variable(value):
         return not stored_once.is_stored_once(value)
@@ -357,8 +368,9 @@ def is_known_equal(value: object) -> bool:
 
 def _key(value: object) -> Any:
     """Identifies a distributed value: by its lazy parts, or by its first tensor."""
-    parts = lazy_values.lazy_parts(value)
-    return distributed.flatten(lazy_values.first(value))[0] if parts is None else parts
+    if isinstance(value, reductions.PerReplica) and isinstance(value._values, reductions.Parts):
+        return value._values
+    return distributed.flatten(distributed.components(value)[0])[0]
 
 
 def combine(reduce_op: object, value: object, destinations: object = None) -> Nest:

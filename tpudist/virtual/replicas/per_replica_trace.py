@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, graphs, nests, values_by_device, versions
+from tpudist.tfcompat import distributed, distributed_values, functions, graphs, nests, versions
 from tpudist.virtual import keras_loops
 from tpudist.virtual.replicas import merge
 from tpudist.virtual.tpu_check import reports
-from tpudist.virtual.trace import arguments, collectives, dependencies
+from tpudist.virtual.trace import collectives, dependencies, function_graphs
 from tpudist.virtual.variables import splits
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
 
     Context: cross-replica, in a graph or a ``tf.function``; `explanation` gets what a TPU refuses.
     """
-    arguments.check_lengths(extended, (args, kwargs))
+    function_graphs.check_lengths(extended, (args, kwargs))
     if functions.in_function():
         fn = functions.convert(fn)
     names, lines = _Names(), functions.source_lines()
@@ -65,7 +65,7 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
         results = distributed.MirroredExtended._call_for_each_replica(
             extended, functions.do_not_convert(on_the_device), args, kwargs
         )
-        results = values_by_device.of(extended, results)
+        results = distributed_values.found_by_device(extended, results)
         if not tf.executing_eagerly():
             splits.split_written(extended.replicas.others())
             explanation.refused = reports.check_ops(extended.replicas.ops(), results)
@@ -130,12 +130,7 @@ class Replicas:
         return [op for op in self.ops() if _REPLICA.search(op.name)]
 
     def use_own_handles(self, ops: Sequence[Operation], handles: Any) -> None:
-        """Replaces the first replica's handle by their own in the ops of the other replicas.
-
-        Args:
-          ops: some of :meth:`ops`.
-          handles: one handle per replica; the ops of all replicas use the first one so far.
-        """
+        """Replaces the first of `handles`, which `ops` of all replicas use so far, by their own."""
         with self._graph.as_default():
             captured = [functions.capture(self._graph, handle) for handle in handles]
         for op in ops:
@@ -174,7 +169,7 @@ class Replica(distributed.MirroredReplicaContext):
             given = (merge_args, merge_kwargs)
             if not merge.keeps_merged(merge_fn):
                 given = distributed.as_per_replica(extended, given)
-            merge_args, merge_kwargs = values_by_device.of(extended, given)
+            merge_args, merge_kwargs = distributed_values.found_by_device(extended, given)
             with collectives.meeting():
                 return merge_fn(*merge_args, **merge_kwargs)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import bisect
 import collections
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
@@ -22,7 +22,7 @@ from tpudist.tfcompat import distributed, functions, graphs, nests, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.replicas import flows, merge, segment_calls, uniformity
 from tpudist.virtual.tpu_check import reports
-from tpudist.virtual.trace import arguments, dependencies, effects, function_graphs
+from tpudist.virtual.trace import dependencies, function_graphs
 from tpudist.virtual.variables import splits, storage, stored_once
 
 if TYPE_CHECKING:
@@ -42,23 +42,17 @@ if TYPE_CHECKING:
 
 
 def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
-    """Traces `fn` once and runs it once per replica.
+    """Traces `fn` once and runs it once per replica; returns a ``PerReplica`` for each tensor.
 
     Context: cross-replica, while a ``tf.function`` is being traced.
-
-    Args:
-      extended: the `VirtualExtended`.
-      fn: the replica function.
-      args, kwargs: its arguments; each replica gets its component of distributed values.
-
-    Returns:
-      What `fn` returned, a ``PerReplica`` in place of each tensor.
     """
     explanation = explanations.Explanation(fn, len(extended.worker_devices))
     while True:
         program, results = _traced(extended, explanation, fn, args, kwargs)
-        program.find_flows()
         for each in program.with_parts():
+            if each.parts:
+                found = each.merges + flows.of(each)
+                each.merges = sorted(found, key=lambda one: one.position)
             for variable in _assigned_between_effects(each):
                 splits.split(variable)
         splits.split_written(program.graph.get_operations())
@@ -67,9 +61,10 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
                 each.number_random_ops()
             explanation.note_arguments(placeholder for placeholder, _ in program.arguments)
             explanation.refused = reports.check_program(program, results)
-            results = segment_calls.build_calls(program, results)
+            results = segment_calls.Calls(program, results).build()
             explanation.finish(program.graph, [one.merges() for one in program.merges])
-            program.forget_lines()
+            for graph in [program.graph] + [merge_.graph for merge_ in program.all_merges()]:
+                graph.made_at.clear()  # the copies of the ops have the lines
             extended.explanations.append(explanation)
             return results
 
@@ -101,6 +96,7 @@ class Program(function_graphs.Trace):
 
     Attributes:
       extended: the `VirtualExtended`.
+      replica_ids, num_replicas: the replicas that it runs on: those of this process.
       arguments: [(placeholder in `graph`, [N tensors of `outer`])].
       merges: the `merge.Merge` objects in program order, and the `flows.Flow` objects, once they
         are found.
@@ -111,6 +107,9 @@ class Program(function_graphs.Trace):
       numbers: {random op: [its number per replica]}; see :meth:`number_random_ops`.
       uniformity: the `Uniformity`, which knows the values that are the same on every replica.
     """
+
+    #: The `Program` around a `Part`.
+    around: Any = None
 
     def __init__(self, extended: Extended, explanation: Any) -> None:
         super().__init__("replica_function")
@@ -123,28 +122,20 @@ class Program(function_graphs.Trace):
 
     def _begin(self) -> None:
         """Sets what a trace has before anything is traced: no merges, and no parts."""
+        self.replica_ids = distributed.local_replicas(self.extended)
+        self.num_replicas = len(self.replica_ids)
         self.merges: list[Any] = []
         self.parts: list[Part] = []
         self.numbers: dict[Operation, list[int]] = {}
         self.uniformity = uniformity.Uniformity(self)
 
-    @property
-    def num_replicas(self) -> int:
-        """Number of replicas the program runs on: those of this process."""
-        return len(self.replica_ids)
-
-    @property
-    def replica_ids(self) -> range:
-        """The ids of these replicas."""
-        return distributed.local_replicas(self.extended)
-
     def trace(self, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         """Calls `fn` in replica context; returns what it returned."""
         with self.graph.as_default():
-            args, kwargs = arguments.enter(self, (args, kwargs))
+            args, kwargs = function_graphs.enter(self, (args, kwargs))
         with self.ordered():
             with self.extended.place(), TracedReplica(self):
-                results = nests.map_structure(arguments.own_array, fn(*args, **kwargs))
+                results = nests.map_structure(function_graphs.own_array, fn(*args, **kwargs))
             if self.extended.runs_as_session:
                 dependencies.prune(self, results)
         return results
@@ -161,11 +152,6 @@ class Program(function_graphs.Trace):
             for merge_ in self.all_merges()
             for variable in merge_.updated + merge_.used_as_one
         )
-
-    def find_flows(self) -> None:
-        """Finds the branches and loops in which replicas meet, once all is traced."""
-        for each in self.with_parts():
-            each.merges = sorted(each.merges + flows.of(each), key=lambda one: one.position)
 
     def with_parts(self) -> list[Program]:
         """This program and the parts of it, at any depth."""
@@ -206,15 +192,6 @@ class Program(function_graphs.Trace):
             if op is not None:
                 random_seeds.renumber(op, number)
 
-    def forget_lines(self) -> None:
-        """Drops the source lines of the ops of the trace: the copies of the ops have them."""
-        for graph in [self.graph] + [merge_.graph for merge_ in self.all_merges()]:
-            graph.made_at.clear()
-
-    def end_segment(self) -> None:
-        """Ends the explanation of a segment that was built."""
-        self.explanation.end_segment()
-
     def replica_id(self) -> Tensor:
         """The replica's id, an int32 scalar that is known only at run time."""
         if self._replica_id is None:
@@ -254,7 +231,7 @@ class Program(function_graphs.Trace):
         if tf.executing_eagerly():  # in tf.init_scope
             return merge.outside(self, merge_fn, args, kwargs)
         here = self
-        for graph in flows.graphs_around(self.graph):
+        for graph in merge.graphs_around(self.graph):
             here = here.part(graph)
         merge_ = merge.Merge(here)
         here.merges.append(merge_)
@@ -264,9 +241,6 @@ class Program(function_graphs.Trace):
         """The `Part` that is the trace of a branch or of a loop's body."""
         known = [part for part in self.parts if part.graph is graph]
         return known[0] if known else Part(self, graph)
-
-    def bring_in(self, tensor: object) -> None:
-        """Does nothing: what a merge captures of the trace is in it. See `Part`."""
 
     def is_merged(self, tensor: object) -> bool:
         """Whether a tensor is the one result of a merge for all replicas."""
@@ -278,12 +252,7 @@ class Program(function_graphs.Trace):
 
 
 class Part(Program):
-    """The trace of a branch, or of the body of a loop, in which replicas meet.
-
-    Args:
-      around: the `Program` that has the branch or loop.
-      graph: the FuncGraph, which TensorFlow makes a function of.
-    """
+    """The trace of a branch, or of the body of a loop, in which replicas meet."""
 
     def __init__(self, around: Program, graph: Any) -> None:
         self.graph, self.around, self.outer = graph, around, around.outer
@@ -319,21 +288,18 @@ class Part(Program):
             if isinstance(merge_, merge.Merge):
                 self._number_ops_of(merge_)
 
-    def end_segment(self) -> None:
-        """Leaves the explanation open: the part is in a segment of the program around it."""
-
     def replica_id(self) -> Tensor:
         """See the base class."""
         return self.around.replica_id()
 
-    def bring_in(self, tensor: Any) -> None:
-        """Makes a tensor of a trace around it an input of the branch or loop; a merge needs it."""
-        graph = getattr(tensor, "graph", None)
-        around: Any = self.around
-        while isinstance(around, Part) and graph is not around.graph:
-            around = around.around
-        if graph is around.graph:
-            functions.capture(self.graph, tensor)
+    def bring_in(self, tensors: Sequence[Any]) -> None:
+        """Makes tensors of the traces around it inputs of the branch or loop, for a merge in it."""
+        for tensor in tensors:
+            graph, around = getattr(tensor, "graph", None), self.around
+            while isinstance(around, Part) and graph is not around.graph:
+                around = around.around
+            if graph is around.graph:
+                functions.capture(self.graph, tensor)
 
 
 def _id_of_any_replica() -> Tensor:
@@ -385,9 +351,9 @@ def _assigned_between_effects(program: Program) -> list[Any]:
     An assignment of one value to a variable without aggregation is done once, in a merge
     (:func:`tpudist.virtual.variables.splits.update_once`). TensorFlow's replicas do not merge
     there: the first one runs to its end, then the second. If the function uses a shared resource
-    before and after the assignment (:mod:`effects`), its numbers depend on that order. Such a
-    variable gets a value per replica, and the function is traced again. Printing, summaries and
-    Python functions without results give no numbers: their order alone splits no variable.
+    before and after the assignment (:func:`dependencies.uses`), its numbers depend on that order.
+    Such a variable gets a value per replica, and the function is traced again. Printing, summaries
+    and Python functions without results give no numbers: their order alone splits no variable.
     """
     if not any(one.assigned is not None for one in program.merges):
         return []
@@ -415,9 +381,9 @@ def _uses_of_shared(program: Program) -> dict[Any, list[tuple[int, bool]]]:
 
     uses = collections.defaultdict(list)
     for i, op in enumerate(program.graph.get_operations()):
-        for handle, changes in effects.uses(op, is_shared):
-            if handle is not effects.WORLD or effects.calls_python_for_a_result(op):
-                changes = changes and effects.does_more_than_summaries(op)
+        for handle, changes in dependencies.uses(op, is_shared):
+            if handle is not dependencies.WORLD or dependencies.calls_python_for_a_result(op):
+                changes = changes and dependencies.does_more_than_summaries(op)
                 key = id(handle), bisect.bisect_right(native, i)
                 uses[key].append((bisect.bisect_right(positions, i), changes))
     return uses
@@ -426,17 +392,13 @@ def _uses_of_shared(program: Program) -> dict[Any, list[tuple[int, bool]]]:
 def deliver(value: object, receive: Fn) -> None:
     """Calls ``receive(value)`` in the context that started the replicas.
 
-    So a replica function passes a value, such as an output of a step, to cross-replica code
-    without returning it. Replicas that are traced one by one merge for that; a trace delivers
-    the value after its segments have been called.
+    So a replica function passes a value, such as an output of a step, to cross-replica code without
+    returning it. Replicas that are traced one by one merge for that; a trace delivers the value
+    after its segments have been called. `receive` gets the nest with a distributed value in place
+    of each tensor of a replica function.
 
-    Context: any under a strategy. In cross-replica context that did not come
-    from a replica function, `receive` is called at once.
-
-    Args:
-      value: a nest; of tensors in replica context.
-      receive: gets the same nest, in cross-replica context, with a
-        distributed value in place of each tensor of a replica function.
+    Context: any under a strategy. In cross-replica context that did not come from a replica
+    function, `receive` is called at once.
 
     Raises:
       ContextError: from a nested function, loop or branch of a replica.

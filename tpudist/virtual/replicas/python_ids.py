@@ -50,12 +50,7 @@ _HELD = ("_layers", "function", "_python_function")
 
 
 def reason(fn: object, arguments: object) -> str | None:
-    """Why one trace of `fn` cannot stand for all replicas, with the line; None if it can.
-
-    Args:
-      fn: a replica function.
-      arguments: a nest of what it is called with.
-    """
+    """Why one trace of `fn` cannot stand for all replicas, with the line; None if it can."""
     leaves = [leaf for leaf in nests.flatten(arguments) if not distributed.is_tensor_like(leaf)]
     try:
         return _search([fn, *leaves])

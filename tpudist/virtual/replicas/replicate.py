@@ -10,22 +10,18 @@ fetches them from the Session. So is a tower that asks in Python which one it is
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, graphs, nests, versions
 from tpudist.virtual import explanations, reductions
-from tpudist.virtual.replicas import (
-    host_computations,
-    merge,
-    per_replica_trace,
-    program,
-    python_ids,
-)
-from tpudist.virtual.trace import effects
+from tpudist.virtual.replicas import merge, per_replica_trace, program, python_ids
+from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Args, Extended, Fn, Kwargs, Nest
@@ -48,20 +44,11 @@ def call_for_each_replica(
 ) -> Nest:
     """Runs `fn` once per replica; see ``StrategyExtended``.
 
-    Context: cross-replica; graph, ``tf.function`` or eager. In eager mode the
-    replicas run inside one ``tf.function``, because a TPU has no eager mode;
-    in 1.13, whose functions return no distributed values, they run op by op.
-
-    Args:
-      extended: the `VirtualExtended`.
-      fn: the replica function.
-      args, kwargs: its arguments.
-      op_by_op: in eager mode, run one replica after the other, each op at once,
-        as the mirrored strategy does; a ``tf.function`` is traced all the same.
-        All are run so where ``tf.config.run_functions_eagerly`` asks for it.
-
-    Returns:
-      What `fn` returned, with a distributed value for each leaf.
+    Context: cross-replica; graph, ``tf.function`` or eager. In eager mode the replicas run inside
+    one ``tf.function``, because a TPU has no eager mode; in 1.13, whose functions return no
+    distributed values, they run op by op. With `op_by_op` they do so on every release, one replica
+    after the other, as with the mirrored strategy; a ``tf.function`` is traced all the same, unless
+    ``tf.config.run_functions_eagerly`` is on.
     """
     if tf.executing_eagerly() and functions.are_inlined():
         op_by_op, fn = True, functions.python_function(fn)
@@ -69,7 +56,7 @@ def call_for_each_replica(
     if versions.HAS_FUNCTION and (functions.is_function(fn) or eager):
         return call_in_function(extended, fn, args, kwargs)
     names = functions.variable_names() if observers else None
-    with host_computations.without_warnings():
+    with _without_warnings():
         results = _run_in_a_graph(extended, fn, args, kwargs)
     for observe in observers:
         with functions.variable_names_as(names):
@@ -113,7 +100,7 @@ class _Trial:
         if self._graph is None or not versions.TRACES_AS_FIRST:
             return False
         if functions.in_function():
-            return not any(map(effects.affects, self._graph.get_operations()[self._start :]))
+            return not any(map(dependencies.affects, self._graph.get_operations()[self._start :]))
         made = [v for v in tf.compat.v1.global_variables() if id(v) not in self._variables]
         return all(map(graphs.is_found_by_name, made))
 
@@ -222,3 +209,32 @@ def _out_of_function(extended: Extended, leaf: object) -> Nest:
     if count == 1:
         return parts[0].read_value()
     return distributed.per_replica(extended, reductions.copies(parts[0].read_value(), count))
+
+
+#: TensorFlow's loggers: absl's from 2.0 on, its own before.
+_LOGGERS = ("absl", "tensorflow")
+
+_SAID = "Outside compilation attempted outside TPUReplicateContext scope"
+
+
+def _is_other(record: logging.LogRecord) -> bool:
+    """Whether a record is none of these warnings."""
+    return not str(record.msg).startswith(_SAID)
+
+
+@contextlib.contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Context manager: keeps TensorFlow from warning of ``tpu.outside_compilation``.
+
+    What that builds is done where it stands, with the right numbers: on the virtual TPU host and
+    cores are one device. TensorFlow logs at each call that it is in no ``TPUReplicateContext``.
+    """
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    added = [logger for logger in loggers if _is_other not in logger.filters]
+    for logger in added:
+        logger.addFilter(_is_other)
+    try:
+        yield
+    finally:
+        for logger in added:
+            logger.removeFilter(_is_other)

@@ -8,9 +8,9 @@ import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import reductions, vectorize
-from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.replicas import flows
 from tpudist.virtual.trace import dependencies, function_graphs, segments
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import storage, stored_once
 
 if TYPE_CHECKING:
@@ -22,21 +22,12 @@ if TYPE_CHECKING:
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 
-def build_calls(program: Program, results: object) -> Nest:
-    """Builds the calls of the program into the graph that called ``run``.
-
-    Args:
-      program: the traced `Program`.
-      results: what the replica function returned.
-
-    Returns:
-      The same nest, a ``PerReplica`` in place of each tensor.
-    """
-    return Calls(program, results).build()
-
-
 class Calls:
-    """Builds the calls; keeps the batched value of each tensor that they compute."""
+    """Builds the calls of a traced `Program` into the graph that called ``run``.
+
+    It keeps the batched value of each tensor that they compute. `results` is what the replica
+    function returned.
+    """
 
     def __init__(self, program: Program, results: object) -> None:
         self._program = program
@@ -48,10 +39,13 @@ class Calls:
         self._own_functions: dict[Any, Any] = {}
 
     def build(self) -> Nest:
-        """Calls all segments and merges; returns the results."""
+        """Calls all segments and merges; returns the results, with a ``PerReplica`` per tensor."""
         program = self._program
         with program.outer.as_default(), program.extended.place():
-            self._set_inputs()
+            for placeholder, tensors in program.arguments:
+                self._batched_values[placeholder] = vectorize.from_replicas(tensors, placeholder)
+            for external, placeholder in functions.captures(program.graph):
+                self._batched_values[placeholder] = self._captured(external, placeholder)
             self._call_all(self._result_tensors())
             for value, receive in program.deliveries:
                 receive(nests.map_structure(self._result, value))
@@ -64,36 +58,29 @@ class Calls:
         shared = segments.is_large(program, cut)
         for segment, merge in zip(cut, program.merges + [None]):
             if segment is not None:
-                self._call_segment(segment, shared)
-            program.end_segment()
+                batched = vectorize.batch_segment(program, segment, self._batched_values)
+                if batched is not None:
+                    self._call_batched(batched)
+                else:
+                    self._call_per_replica(segment, shared)
+            if program.around is None:  # else its ops are in a segment of the program around it
+                program.explanation.end_segment()
             if isinstance(merge, flows.Flow):
-                self._call_flow(merge)
+                values, op = merge.call(self)
+                self._batched_values.update(zip(merge.op.outputs, values))
+                self._last = [op]
             elif merge is not None:
                 self._call_merge(merge)
                 for variable in merge.updated:
                     stored_once.assume_equal(variable)
 
     def inside(self, part: Part, values: Sequence[Any]) -> list[Any]:
-        """Calls the segments and merges of a branch or of a loop's body.
-
-        Args:
-          part: its trace.
-          values: the batched value of each of its inputs.
-
-        Returns:
-          The batched values of its outputs.
-        """
+        """Calls what a branch or loop's body has on batched `values`; returns its outputs'."""
         inner = Calls(part, None)
         inner._batched_values.update(zip(part.graph.inputs, values))
         outputs = [dependencies.origin(tensor) for tensor in part.graph.outputs]
         inner._call_all(outputs)
         return [inner._batched_values[tensor] for tensor in outputs]
-
-    def _set_inputs(self) -> None:
-        for placeholder, tensors in self._program.arguments:
-            self._batched_values[placeholder] = vectorize.from_replicas(tensors, placeholder)
-        for external, placeholder in functions.captures(self._program.graph):
-            self._batched_values[placeholder] = self._captured(external, placeholder)
 
     def _captured(self, external: Any, placeholder: Any) -> BatchedValue:
         variable = storage.per_replica_variable(external)
@@ -126,14 +113,6 @@ class Calls:
         ]
 
     # Segments.
-
-    def _call_segment(self, segment: Segment, shared: bool) -> None:
-        """Calls a segment: once for all replicas if possible."""
-        batched = vectorize.batch_segment(self._program, segment, self._batched_values)
-        if batched is not None:
-            self._call_batched(batched)
-        else:
-            self._call_per_replica(segment, shared)
 
     def _call_batched(self, segment: BatchedSegment) -> None:
         """Calls a batched segment, once for all replicas."""
@@ -217,11 +196,6 @@ class Calls:
     def waiting(self) -> Any:
         """Context manager: ops made in it wait for what was called before."""
         return tf.control_dependencies(self._last)
-
-    def _call_flow(self, flow: flows.Flow) -> None:
-        values, op = flow.call(self)
-        self._batched_values.update(zip(flow.op.outputs, values))
-        self._last = [op]
 
     def _source(self, source: Any, replica: int | str) -> Tensor:
         batched = self.batched(source)

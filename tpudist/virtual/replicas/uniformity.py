@@ -12,8 +12,8 @@ import numpy as np
 
 from tpudist.tfcompat import distributed, functions, graphs, made_ops, nests
 from tpudist.virtual import reductions
-from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
@@ -24,14 +24,11 @@ if TYPE_CHECKING:
 class Uniformity:
     """Knows which tensors of a trace that stands for every replica are uniform.
 
-    Args:
-      program: the `Program`, which may still be traced.
-      assumed: tensors of the trace that count as uniform.
+    The `Program` may still be traced; the tensors `assumed` count as uniform.
     """
 
     def __init__(self, program: Program, assumed: Iterable[Tensor] = ()) -> None:
         self._program = program
-        self._around = getattr(program, "around", None)
         self._seen = {"arguments": 0, "captures": 0, "merges": 0, "ops": 0}
         self._placeholders: IdentityMap[Any, Any] = IdentityMap(
             (tensor, True) for tensor in assumed
@@ -49,10 +46,6 @@ class Uniformity:
             self._claimed.update(IdentityMap.of(leaves))
         return uniform
 
-    def assuming(self, tensors: Iterable[Tensor]) -> Uniformity:
-        """The tensors that are uniform if these are."""
-        return Uniformity(self._program, tensors)
-
     def has_changed(self) -> bool:
         """Whether a variable was split after what is computed from it had counted as uniform."""
         if all(map(_is_one, self._read)):
@@ -63,7 +56,8 @@ class Uniformity:
     def _is_uniform(self, leaf: object) -> bool:
         if getattr(leaf, "graph", None) is self._program.graph:
             return leaf in self._uniform
-        return self._around is None or self._around.uniformity.holds(leaf)
+        around = self._program.around
+        return around is None or around.uniformity.holds(leaf)
 
     def learn(self) -> None:
         """Looks at the ops that were added to the trace since the last time."""
@@ -108,11 +102,7 @@ class Uniformity:
 
 
 def are_equal(values: Any) -> bool:
-    """Whether the values of replicas that were traced one by one are the same.
-
-    Args:
-      values: one value per replica, in one graph or eager.
-    """
+    """Whether the values of replicas that were traced one by one, in one graph, are the same."""
     columns = zip(*[distributed.flatten(reductions.of_tensors(value)) for value in values])
     return all(_Pairs(part, column[0]).are_equal() for column in columns for part in column[1:])
 

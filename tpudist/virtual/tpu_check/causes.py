@@ -29,7 +29,7 @@ import tensorflow as tf
 from tpudist.tfcompat import functions, graphs, random_seeds, versions
 from tpudist.virtual import explanations
 from tpudist.virtual.tpu_check import table
-from tpudist.virtual.trace import all_ops
+from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
@@ -149,7 +149,7 @@ class _Finder:
             reason = self._reason(op)
             if reason:
                 found.append((op, (op, *reason)))
-            for name, graph in all_ops.called(op, op.graph):
+            for name, graph in dependencies.called(op, op.graph):
                 if name not in self._seen:
                     self._seen.add(name)
                     self._called.append(graph)
@@ -215,7 +215,7 @@ class _Finder:
                 if not stands_for and not any(op.graph is each for each in self._called):
                     return op
                 pending += stands_for
-            elif op.type not in _FLOW and not all_ops.called(op, op.graph):
+            elif op.type not in _FLOW and not dependencies.called(op, op.graph):
                 pending += op.inputs
         return None
 

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from tpudist.virtual import explanations
 from tpudist.virtual.tpu_check.causes import Cause
-from tpudist.virtual.trace import all_ops
+from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation
@@ -77,7 +77,7 @@ def _ops(step: object) -> Iterator[Operation]:
     for function in getattr(step, "_functions", list)():
         graph = getattr(getattr(function, "function", None), "graph", None)
         if graph is not None:
-            yield from (op for _, op in all_ops.ops(graph))
+            yield from (op for _, op in dependencies.all_ops(graph))
 
 
 def _strings(step: object) -> list[str]:

@@ -65,12 +65,9 @@ def meeting() -> Iterator[None]:
 
 @contextlib.contextmanager
 def named(name: str) -> Iterator[None]:
-    """Names the ops of the block after a collective, if replicas meet here.
+    """Names the ops of the block after a collective, a key of `NAMES`, if replicas meet here.
 
     Elsewhere the host combines values, and no core takes part.
-
-    Args:
-      name: a key of `NAMES`.
     """
     if getattr(_meetings, "depth", 0) or getattr(function_graphs.current(), "is_meeting", False):
         with tf.compat.v1.name_scope(name):
@@ -80,18 +77,12 @@ def named(name: str) -> Iterator[None]:
 
 
 def traced(fn: Fn, args: Args = (), kwargs: Kwargs | None = None) -> dict[str, int]:
-    """The collectives of a function's program.
+    """How many collectives of each kind a function's program has, ``{"all_reduce": 2}``.
 
-    Context: cross-replica, eager or in a graph. Eagerly `fn` is traced as a
-    ``tf.function``, and not run; in a graph it is built into that graph.
+    One in a loop's body counts once; one in a function, once for each call.
 
-    Args:
-      fn: a function or ``tf.function`` that calls ``strategy.run``.
-      args, kwargs: what it is traced with.
-
-    Returns:
-      ``{"all_reduce": 2}``: how many of each kind the program has. One in a
-      loop's body counts once; one in a function, once for each call.
+    Context: cross-replica, eager or in a graph. Eagerly `fn` is traced as a ``tf.function``, and
+    not run; in a graph it is built into that graph.
     """
     kwargs = kwargs or {}
     if not tf.executing_eagerly():
@@ -104,12 +95,7 @@ def traced(fn: Fn, args: Args = (), kwargs: Kwargs | None = None) -> dict[str, i
 
 
 def of_graph(graph: Graph, without: Collection[str] = ()) -> dict[str, int]:
-    """The collectives in a graph and the functions that it calls.
-
-    Args:
-      graph: a ``tf.Graph``.
-      without: names of ops that do not count.
-    """
+    """The collectives in a graph and the functions that it calls, `without` ops of these names."""
     definition = graph.as_graph_def()
     library = {function.signature.name: function for function in definition.library.function}
     kinds: collections.Counter[str] = collections.Counter()

@@ -1,20 +1,68 @@
-"""Dependencies among the ops of a trace: what each needs, their order, and what nothing needs.
+"""The ops of a trace: what each needs and affects, their order, and what nothing needs.
 
-An IdentityN counts as none: its inputs pass through it.
+An IdentityN counts as no op: its inputs pass through it.
 """
 
 from __future__ import annotations
 
 import bisect
-from typing import TYPE_CHECKING, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    TypeVar,
+)
 
-from tpudist.tfcompat import distributed, nests
+from tpudist.tfcompat import distributed, functions, graphs, nests, random_seeds
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
     from tpudist.tfcompat.placed_graphs import LocatedGraph
     from tpudist.virtual.replicas.merge import Merge
     from tpudist.virtual.replicas.program import Program
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class IdentityMap(MutableMapping[K, V]):
+    """A dictionary by identity, in the order of insertion; it keeps its keys alive.
+
+    Tensors of TensorFlow 2 compare element by element and have no hash.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[K, V]] | Mapping[K, V] = ()) -> None:
+        self._pairs: dict[int, tuple[K, V]] = {}
+        self.update(pairs)
+
+    @classmethod
+    def of(cls, keys: Iterable[K]) -> IdentityMap[K, K]:
+        """Each key mapped to itself, for use as an ordered set."""
+        return IdentityMap((key, key) for key in keys)
+
+    def __getitem__(self, key: K) -> V:
+        return self._pairs[id(key)][1]
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self._pairs[id(key)] = (key, value)
+
+    def __delitem__(self, key: K) -> None:
+        del self._pairs[id(key)]
+
+    def __contains__(self, key: object) -> bool:
+        return id(key) in self._pairs
+
+    def __iter__(self) -> Iterator[K]:
+        return (key for key, _ in self._pairs.values())
+
+    def __len__(self) -> int:
+        return len(self._pairs)
 
 
 def origin(tensor: Tensor) -> Tensor:
@@ -56,13 +104,10 @@ def needs(op: Operation) -> list[Operation]:
 
 
 def sorted_ops(body: Sequence[Operation]) -> list[Operation] | None:
-    """The ops of `body`, each after those of `body` that it needs.
+    """The ops of `body`, each after those of `body` that it needs; None for a loop of TensorFlow 1.
 
-    The gradient of a loop adds ops late in a trace that feed the earlier loop; else the
-    order is that of the trace.
-
-    Returns:
-      A list, or None if an op needs itself: a loop of TensorFlow 1.
+    The gradient of a loop adds ops late in a trace that feed the earlier loop; else the order is
+    that of the trace.
     """
     inside, order = set(body), []
     is_sorted: dict[Operation, bool] = {}  # False while its inputs are being sorted
@@ -88,13 +133,8 @@ def sorted_ops(body: Sequence[Operation]) -> list[Operation] | None:
 def prune(program: Program, results: object) -> None:
     """Leaves out of a traced `Program` the ops and merges that no result needs, as a Session does.
 
-    A function runs every op that has an effect. What an Estimator's specification does not name
-    is not run: an evaluation does not train, though its model function has made the optimizer's
-    ops.
-
-    Args:
-      program: the `Program`; its deliveries are needed too.
-      results: what the replica function returned.
+    A function runs every op that has an effect. What an Estimator's specification does not name is
+    not run: an evaluation does not train, though its model function has made the optimizer's ops.
     """
     program.uniformity.learn()
     graph = program.graph
@@ -137,3 +177,130 @@ def _ops_of(graph: Graph, nest: object) -> list[Operation]:
     parts = [part for leaf in nests.flatten(nest) for part in distributed.components(leaf)]
     inside = [part for part in distributed.flatten(parts) if getattr(part, "graph", None) is graph]
     return [getattr(part, "op", part) for part in inside]
+
+
+# The functions that ops call.
+
+#: {type of op: names of its attributes that are functions}, filled when first used.
+_function_attributes: dict[str, list[str]] = {}
+
+
+def all_ops(graph: Graph) -> Iterator[tuple[str, Operation]]:
+    """Yields (path, op) of each op of a graph and of every function it calls.
+
+    The path joins the names of the calling ops and of the op itself by "/"; the ops of a function
+    that is called twice come twice.
+    """
+    pending: list[tuple[str, Graph, tuple[str, ...]]] = [("", graph, ())]
+    while pending:
+        prefix, current, callers = pending.pop()
+        for op in current.get_operations():
+            yield prefix + op.name, op
+            pending += [
+                (prefix + op.name + "/", body, callers + (name,))
+                for name, body in called(op, current)
+                if name not in callers
+            ]
+
+
+def called(op: Operation, graph: Graph) -> list[tuple[str, Any]]:
+    """Returns (name, FuncGraph) of each function that an op calls, and `graph` knows."""
+    pairs = []
+    for attribute in _attributes_with_functions(op):
+        value = op.get_attr(attribute)
+        for function in value if isinstance(value, list) else [value]:
+            name = getattr(function, "name", "")
+            body = name and graphs.called(graph, name)
+            if body is not None:
+                pairs.append((name, body))
+    return pairs
+
+
+def _attributes_with_functions(op: Operation) -> list[str]:
+    if op.type not in _function_attributes:
+        _function_attributes[op.type] = [
+            attribute.name
+            for attribute in op.op_def.attr
+            if attribute.type in ("func", "list(func)")
+        ]
+    return _function_attributes[op.type]
+
+
+# Effects on resources that replicas share: what the strategy did not make, such as a variable made
+# outside of its scope, a table, a queue, the console, the state of Python.
+
+#: Ops that take a resource but do not read its value.
+_READ_NO_VALUE = ("Identity", "VariableShape")
+
+#: Ops that call Python.
+_PYTHON = ("EagerPyFunc", "PyFunc")
+
+#: Ops whose effect is an error, whichever replica has it first.
+CHECKS = ("Assert", "CheckNumerics", "CheckNumericsV2", "Abort")
+
+
+def root(tensor: Tensor) -> Tensor:
+    """The handle that `tensor` is, seen through every Identity."""
+    while tensor.op.type == "Identity":
+        tensor = origin(tensor.op.inputs[0])
+    return tensor
+
+
+#: The resource of effects on what has no handle: the console, a file, Python.
+WORLD = object()
+
+
+def uses(op: Operation, is_shared: Callable[[Tensor], bool]) -> list[tuple[object, bool]]:
+    """[(resource, whether it is changed)]: the resources that `op` uses and replicas share."""
+    if not functions.is_stateful(op) or random_seeds.is_random(op):
+        if not any(functions.is_resource(tensor) for tensor in op.inputs):
+            return []
+    if op.type in _READ_NO_VALUE or op.type in CHECKS:
+        return []
+    changes = affects(op)
+    handles = [root(tensor) for tensor in inputs_of(op) if functions.is_resource(tensor)]
+    shared: list[tuple[object, bool]] = [
+        (handle, changes) for handle in handles if is_shared(handle)
+    ]
+    if _affects_the_world(op):
+        shared.append((WORLD, True))
+    return shared
+
+
+def affects(op: Operation) -> bool:
+    """Whether `op`, or what it calls, changes something besides the state of a random op."""
+    return any(True for _ in _effects(op))
+
+
+def calls_python_for_a_result(op: Operation) -> bool:
+    """Whether `op`, or an op that it calls, is a Python function with a result."""
+    return any(effect.type in _PYTHON and effect.outputs for effect in _effects(op))
+
+
+def does_more_than_summaries(op: Operation) -> bool:
+    """Whether `op` has effects other than writing summaries, which no op reads."""
+    return any(not effect.type.endswith("Summary") for effect in _effects(op))
+
+
+def _affects_the_world(op: Operation) -> bool:
+    return any(
+        not any(functions.is_resource(tensor) for tensor in effect.inputs)
+        for effect in _effects(op)
+    )
+
+
+def _effects(op: Operation) -> Iterator[Operation]:
+    """The ops with an effect: `op` itself, or those of the functions it calls."""
+    if (
+        not functions.is_stateful(op)
+        or op.type in graphs.READS + CHECKS
+        or random_seeds.is_random(op)
+    ):
+        return
+    called = graphs.graphs_called_by(op)
+    if None in called or not called:
+        yield op
+    else:
+        for graph in called:
+            for inner in graph.get_operations():
+                yield from _effects(inner)

@@ -9,12 +9,32 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
+import numpy as np
 import tensorflow as tf
 
-from tpudist.tfcompat import captures, functions, graphs, random_seeds, versions
+from tpudist.errors import PerReplicaError
+from tpudist.tfcompat import (
+    distributed,
+    functions,
+    graphs,
+    nests,
+    placed_graphs,
+    random_seeds,
+    versions,
+)
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import FunctionGraph, Graph, Operation, Tensor
+    from tpudist.tfcompat.annotations import (
+        Extended,
+        FunctionGraph,
+        Graph,
+        Nest,
+        Operation,
+        Shape,
+        T,
+        Tensor,
+    )
+    from tpudist.virtual.replicas.program import Program
 
 
 class Trace:
@@ -56,7 +76,7 @@ class Trace:
                 yield order
             if versions.HAS_FUNCTION:
                 self.must_run = list(order.ops_which_must_run)
-                self.must_run += captures.updates_of_references(self.graph)
+                self.must_run += placed_graphs.updates_of_references(self.graph)
 
     def is_here(self) -> bool:
         """Whether ops are being added to it, and not to a branch or loop inside of it."""
@@ -66,13 +86,7 @@ class Trace:
         )
 
     def finish(self, outputs: Iterable[Tensor], inputs: Iterable[Tensor] = ()) -> FunctionGraph:
-        """The graph, ready to become a function.
-
-        Args:
-          outputs: its tensors that the function returns.
-          inputs: its placeholders that the function takes, before what it
-            captures.
-        """
+        """The graph, ready to become a function that takes `inputs`, before what it captures."""
         self.graph.inputs = list(inputs)
         self.graph.inputs += [inner for _, inner in functions.captures(self.graph)]
         self.graph.outputs = list(outputs)
@@ -81,9 +95,9 @@ class Trace:
 
     @contextlib.contextmanager
     def outside(self, kwargs: dict[str, Any]) -> Iterator[None]:
-        """Leaves the trace; `kwargs` are the creation arguments of a variable.
+        """Leaves the traces around the current graph to create a variable with `kwargs`.
 
-        It keeps the name scope, as `tf.init_scope` does.
+        An initial value that a trace computes is computed outside instead.
         """
         scope = tf.compat.v1.get_default_graph().get_name_scope()
         with self.outer.as_default(), tf.control_dependencies(
@@ -166,3 +180,89 @@ def _lift(kwargs: dict[str, Any]) -> None:
     graph = None if tf.executing_eagerly() else (tf.compat.v1.get_default_graph())
     if functions.is_traced(initial) and initial.graph is not graph:
         kwargs["initial_value"] = graphs.lift(initial)
+
+
+# The arguments of a replica function, which a trace has as placeholders.
+
+
+def enter(program: Program, structure: T) -> T:
+    """The arguments, with one placeholder in place of each distributed tensor, new in `program`.
+
+    Raises:
+      PerReplicaError: a distributed value does not have one component per
+        replica, or has components that no tensor can hold.
+    """
+    return nests.map_structure(lambda leaf: _enter_leaf(program, leaf), structure)
+
+
+def _enter_leaf(program: Program, leaf: object) -> Any:
+    if not distributed.is_distributed(leaf) or distributed.is_variable(leaf):
+        return leaf
+    return _stack(program, _components(leaf, program.num_replicas))
+
+
+def check_lengths(extended: Extended, structure: object) -> None:
+    """Refuses distributed values that do not have one component per replica.
+
+    Raises:
+      PerReplicaError: (a ValueError) there is one in the nest `structure`.
+    """
+    for leaf in nests.flatten(structure):
+        if distributed.is_distributed(leaf) and not distributed.is_variable(leaf):
+            _components(leaf, len(extended.worker_devices))
+
+
+def _components(leaf: object, count: int) -> Any:
+    parts = distributed.components(leaf)
+    if len(parts) == count:
+        return parts
+    raise PerReplicaError(
+        "a per-replica value of %d components" % len(parts),
+        "there are %d replicas" % count,
+        "one component per replica, as strategy."
+        "experimental_distribute_values_from_function(fn) makes them",
+    )
+
+
+def _stack(program: Program, parts: Any) -> Nest:
+    """One placeholder (or composite of them) that stands for all `parts`."""
+    if all(part is parts[0] for part in parts) and not nests.is_tensor(parts[0]):
+        return parts[0]
+    with program.outer.as_default():
+        parts = [_convert(part) for part in parts]
+    flat = [distributed.flatten(part) for part in parts]
+    placeholders = []
+    for tensors in zip(*flat):
+        shape = _common_shape([tensor.shape for tensor in tensors])
+        placeholder = functions.placeholder_like(tensors[0], shape)
+        program.arguments.append((placeholder, list(tensors)))
+        placeholders.append(placeholder)
+    return distributed.pack(parts[0], placeholders)
+
+
+def own_array(leaf: object) -> Any:
+    """What a replica function returned; an array, which each replica has made, as a tensor."""
+    return tf.constant(leaf) if isinstance(leaf, (np.ndarray, np.generic)) else leaf
+
+
+def _convert(part: Any) -> Tensor:
+    if distributed.is_tensor_like(part):
+        return part
+    if isinstance(part, tf.Variable):
+        return tf.convert_to_tensor(part)
+    if isinstance(part, (bool, int, float, np.ndarray, np.generic)):
+        return tf.convert_to_tensor(part)
+    raise PerReplicaError(
+        "a per-replica value holds %r" % (part,),
+        "replicas run one traced program, so their values must be tensors or numbers",
+        "a tensor, or the same Python object for every replica",
+    )
+
+
+def _common_shape(shapes: Any) -> Shape:
+    """The most specific shape that fits all `shapes`."""
+    first = shapes[0]
+    if any(s.rank is None or s.rank != first.rank for s in shapes):
+        return tf.TensorShape(None)
+    lists = [shape.as_list() for shape in shapes]
+    return tf.TensorShape([dims[0] if len(set(dims)) == 1 else None for dims in zip(*lists)])

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops, random_seeds
-from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace.dependencies import IdentityMap
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import (
@@ -46,15 +46,7 @@ class Segment(NamedTuple):
 
 
 def cut(program: Program, results: Iterable[Tensor]) -> list[Segment | None]:
-    """The segments of a trace, one before each merge and one after the last.
-
-    Args:
-      program: the traced `Program`.
-      results: tensors of the trace that leave it.
-
-    Returns:
-      A list of ``len(program.merges) + 1`` `Segment`, None for an empty one.
-    """
+    """The segments of a trace, one before each merge and one after the last; None if empty."""
     segment_of = _assign(program)
     summed, per_replica = _uses(program, results)
     live = _live(program, segment_of, list(summed.values()) + list(per_replica.values()))
@@ -184,13 +176,9 @@ def _segment(
 def replica_functions(program: Program, segment: Segment, shared: bool) -> list[TracedFunction]:
     """The function of a segment for each replica; one for all if it draws no random numbers.
 
-    A random op keeps its state between the calls of a function, so each
-    replica needs its own function to draw from its own state.
-
-    Args:
-      program: the traced `Program`.
-      segment: one of its segments.
-      shared: keep one body for all replicas; see `is_large`.
+    A random op keeps its state between the calls of a function, so each replica needs its own
+    function to draw from its own state. If `shared` (see `is_large`), a function keeps one body for
+    all replicas.
     """
     count = program.num_replicas
     ids = range(count) if any(map(random_seeds.draws, segment.body)) else [0]

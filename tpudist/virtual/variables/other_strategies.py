@@ -6,16 +6,50 @@ of a variable by the core that it runs on, so that it does not matter whose stra
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, values_by_device, versions
-from tpudist.virtual.variables import shared_state
+from tpudist.tfcompat import distributed, distributed_values, functions, versions
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Nest, Strategy
+
+
+class Shared:
+    """An attribute that a variable and what wraps it have in common; `make` gives its first value.
+
+    Keras wraps a variable for mixed precision in an ``AutoCastVariable``, whose class inherits the
+    variable's. It asks the variable for what neither it nor its class has: an attribute with a
+    default in the class would never be asked for, and one that is set would be set on the wrapper.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, variable: object, owner: type) -> Any:
+        if variable is None:
+            return self
+        state = _state(variable)
+        if self._name not in state:
+            state[self._name] = self._make()
+        return state[self._name]
+
+    def __set__(self, variable: object, value: object) -> None:
+        _state(variable)[self._name] = value
+
+
+def _state(variable: object) -> dict[str, Any]:
+    """{attribute: value} of a variable, or of the variable that it wraps."""
+    own = vars(variable)
+    if "_variable" in own:  # of Keras' AutoCastVariable
+        return _state(own["_variable"])
+    state: dict[str, Any] = own.setdefault("_tpudist_state", {})
+    return state
 
 
 class SharedOnSlice:
@@ -26,7 +60,7 @@ class SharedOnSlice:
     """
 
     #: The strategy that made it.
-    _own_strategy = shared_state.Shared(lambda: None)
+    _own_strategy = Shared(lambda: None)
 
     @property
     def _distribute_strategy(self) -> Strategy:
@@ -61,7 +95,9 @@ class SharedOnSlice:
             if device is None:
                 return self._get()
             variable: Any = self
-            position = values_by_device.position(self._own_strategy.extended.worker_devices, device)
+            position = distributed_values.position(
+                self._own_strategy.extended.worker_devices, device
+            )
             return variable.values[position]
 
         def _get(self) -> Nest:
@@ -81,14 +117,7 @@ class SharedOnSlice:
 
 
 def strategy_here(variable: Any) -> Strategy | None:
-    """The strategy whose replica function is current, if it is another on the variable's slice.
-
-    Args:
-      variable: a `SharedOnSlice`.
-
-    Returns:
-      A strategy, or None.
-    """
+    """The strategy whose replica function is current, if it is another on the variable's slice."""
     own = variable._own_strategy
     context = tf.distribute.get_replica_context()
     if own is None or context is None or context.strategy is own:
@@ -99,10 +128,6 @@ def strategy_here(variable: Any) -> Strategy | None:
 
 def cores_of(variable: Any, extended: Any) -> Sequence[int]:
     """For each replica of a strategy, the position of the variable's copy on the replica's core.
-
-    Args:
-      variable: a `SharedOnSlice`.
-      extended: a `VirtualExtended` on the same slice.
 
     Raises:
       ContextError: (a RuntimeError) the variable has no copy on a replica's cores.

@@ -14,8 +14,8 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, graphs, nests, versions
-from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
@@ -100,17 +100,10 @@ def update_once(
 ) -> tuple[bool, Any]:
     """Updates `variable` once for all replicas, if `value` is the same on every replica.
 
-    Context: replica.
+    Context: replica. ``update_fn(copy, value, **kwargs)`` assigns.
 
-    Args:
-      variable: a mirrored variable that is stored once.
-      update_fn: ``update_fn(copy, value, **kwargs)``.
-      value: the value to assign.
-      kwargs: further arguments of `update_fn`.
-
-    Returns:
-      (True, the result of the assignment), or (False, None) where the replicas' values may
-      differ, or a merge is not possible.
+    Returns (True, the result of the assignment), or (False, None) where the replicas' values may
+    differ, or a merge is not possible.
     """
     trace: Any = function_graphs.current()
     if trace is None or trace.uniformity is None or not trace.is_here():

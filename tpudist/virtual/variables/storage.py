@@ -18,13 +18,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual import reductions
 from tpudist.virtual.trace import function_graphs
-from tpudist.virtual.variables import (
-    assignable_copies,
-    other_strategies,
-    shared_state,
-    splits,
-    stored_once,
-)
+from tpudist.virtual.variables import assignable_copies, other_strategies, splits, stored_once
 
 if TYPE_CHECKING:
     from typing import Sequence
@@ -36,11 +30,7 @@ NONE = tf.VariableAggregation.NONE
 
 
 def per_replica_variable(handle: Tensor) -> Value | None:
-    """The variable with a copy per replica whose first copy has `handle`; None if there is none.
-
-    Args:
-      handle: a resource that a trace captured.
-    """
+    """The variable with a copy per replica whose first copy has `handle`; None if there is none."""
     variable = stored_once.of_handle(handle)
     if variable is None or stored_once.is_stored_once(variable):
         return None
@@ -64,7 +54,7 @@ if versions.BY_DEVICE:
 
         values = property(assignable_copies.of)
 
-        _op_across = shared_state.Shared(lambda: None)
+        _op_across = other_strategies.Shared(lambda: None)
 
         @property
         def op(self) -> Nest:
@@ -226,14 +216,10 @@ _SYNC_ON_READ = SyncOnRead if versions.SYNC_ON_READ_ADDS_ACROSS else SetAnywhere
 
 
 def replica_id(extended: Extended) -> Tensor | None:
-    """The replica's id, read from a variable that holds it.
+    """The replica's id, read from a variable that holds it; None if that would need a Session.
 
-    A tf.function in the replica function may outlive the trace it is first
-    called in, in its cache, so it can use no tensor of that trace; but like
-    any function it can use a variable.
-
-    Returns:
-      An int32 scalar; None where a variable would need a Session.
+    A tf.function in the replica function may outlive the trace it is first called in, in its cache,
+    so it can use no tensor of that trace; but like any function it can use a variable.
     """
     with tf.init_scope():
         if not tf.executing_eagerly():
@@ -252,17 +238,7 @@ def replica_id(extended: Extended) -> Tensor | None:
 
 
 def create(extended: Extended, next_creator: Fn, kwargs: dict[str, Any]) -> Value:
-    """Creates one distributed variable; see ``tf.distribute``'s scope.
-
-    Args:
-      extended: the `VirtualExtended`.
-      next_creator: the next variable creator of the scope.
-      kwargs: the creation arguments.
-
-    Returns:
-      The distributed variable: one stored variable if it is mirrored, one
-      per replica if it is synchronised on read.
-    """
+    """Creates a distributed variable: one stored variable if it is mirrored, else several."""
     colocate_with = kwargs.pop("colocate_with", None)
     if hasattr(colocate_with, "device") and distributed.is_single_device(colocate_with):
         with tf.device(colocate_with.device):

@@ -15,7 +15,7 @@ from tensorflow.python.training import saver
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, graphs, versions
-from tpudist.virtual.variables import shared_state
+from tpudist.virtual.variables import other_strategies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor, Variable
@@ -37,10 +37,8 @@ def may_split(value: object) -> bool:
 def assume_equal(variable: Variable, for_good: bool = False) -> None:
     """Records that a graph relies on `variable` being stored once, if it is.
 
-    Args:
-      variable: a variable.
-      for_good: rules out a split even by replicas that are being traced one by
-        one, whose ops could still be given handles of their own.
+    `for_good` rules out a split even by replicas that are being traced one by one, whose ops could
+    still be given handles of their own.
     """
     if not may_split(variable) or functions.is_in_a_graph_of_keras():
         return
@@ -63,14 +61,7 @@ def register(variable: Variable) -> None:
 
 
 def creation_frames(handle: Tensor) -> tuple[tuple[str, int], ...]:
-    """((file, line), ...) of the calls that created an eager variable, the innermost first.
-
-    Args:
-      handle: its resource tensor.
-
-    Returns:
-      An empty tuple if they were not recorded.
-    """
+    """((file, line), ...) of the calls that created an eager variable, the innermost first."""
     return getattr(handle, "_tpudist_creation_frames", ())
 
 
@@ -78,13 +69,13 @@ class Splittable:
     """A mirrored variable, which is stored once until it is split."""
 
     #: Whether a graph relies on it; see :func:`assume_equal`.
-    _assumed_equal = shared_state.Shared(lambda: False)
+    _assumed_equal = other_strategies.Shared(lambda: False)
 
     #: Whether an op that initializes it was requested.
-    _initializer_requested = shared_state.Shared(lambda: False)
+    _initializer_requested = other_strategies.Shared(lambda: False)
 
     #: {replica id: its copy} of those that code holds; see `assignable_copies`.
-    _copies = shared_state.Shared(weakref.WeakValueDictionary)
+    _copies = other_strategies.Shared(weakref.WeakValueDictionary)
 
     @property
     def initializer(self) -> Operation:

@@ -12,8 +12,8 @@ import tensorflow as tf
 from tpudist import machine
 from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
-from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import dependencies, effects
+from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import (
     called_functions,
     flow,
@@ -58,19 +58,11 @@ class WrongShape(Exception):
 
 
 class BatchedGraph:
-    """Adds the batched form of each op of a trace to a graph.
+    """Adds the batched form of each op of a trace to `graph`, a `PlacedGraph`, the current one.
 
-    Args:
-      program: the traced `Program`.
-      graph: the `PlacedGraph` that gets the ops; it is the current graph.
-      sums_only: the tensors of which only the sum over the replicas is needed.
-      record: the `explanations.Record` of how each op is done.
-
-    Attributes:
-      count: number of replicas.
-      place: the device of the ops.
-      active: in a loop that replicas leave at different times, which are in it, a bool tensor
-        ``[N]``; else None.
+    Of the tensors `sums_only` only the sum over the replicas is needed; `record` notes how each op
+    is done. In a loop that replicas leave at different times `active` is a bool tensor ``[N]``:
+    which are in it; else None.
     """
 
     def __init__(self, program: Program, graph: PlacedGraph, sums_only: Any, record: Any) -> None:
@@ -123,9 +115,7 @@ class BatchedGraph:
     def add(self, body: Sequence[Operation], serialized: set[Operation]) -> None:
         """Adds the batched form of each op of `body`, after those that it needs.
 
-        Args:
-          body: ops of the trace.
-          serialized: those that one replica does after the other.
+        Those in `serialized` one replica does after the other.
         """
         later = set()
         for op in body:
@@ -339,7 +329,7 @@ def _effect_reason(op: Operation, inputs: Inputs) -> str:
         return "each replica draws its own numbers"
     if random_seeds.draws(op):
         return "each replica draws its own numbers in it"
-    if op.type in effects.CHECKS:
+    if op.type in dependencies.CHECKS:
         return "each replica is checked"
     if any(isinstance(batched, batched_values.PerReplicaTensors) for batched in inputs):
         return "each replica has its own variable"

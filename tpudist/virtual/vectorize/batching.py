@@ -18,8 +18,8 @@ import tensorflow as tf
 from tpudist import machine
 from tpudist.tfcompat import functions, placed_graphs
 from tpudist.virtual import explanations
-from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import dependencies, effects
+from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
 from tpudist.virtual.vectorize.values import batched_values, tensor_lists
 
@@ -44,17 +44,11 @@ class BatchedSegment(NamedTuple):
 def batch_segment(
     program: Program, segment: Segment, known: own_variables.Values
 ) -> BatchedSegment | None:
-    """Batches a segment of a program.
+    """Batches a segment of a program, with the batched value `known` of each input.
 
-    Args:
-      program: the traced `Program`.
-      segment: one of its `segments.Segment` objects.
-      known: {input of the segment, a tensor of the trace: batched value}; gets the layouts of
-        what is read around it.
-
-    Returns:
-      A `BatchedSegment`; None if there is one replica, if ``TPUDIST_VECTORIZE`` is 0, or if the
-      segment cannot be batched; the program's explanation then says why.
+    `known` gets the layouts of what is read around the segment. None is returned if there is one
+    replica, if ``TPUDIST_VECTORIZE`` is 0, or if the segment cannot be batched; the program's
+    explanation then says why.
     """
     explanation = program.explanation
     if program.num_replicas == 1:
@@ -134,21 +128,14 @@ def _passed_positions(graph: FunctionGraph) -> list[int] | None:
 
 
 def _serialized(body: Sequence[Operation], inputs: Any) -> set[Operation]:
-    """The ops of `body` that must be serialized.
+    """The ops of `body`, in an order in which they can run, that must be serialized.
 
-    Without vectorization a segment is run by one replica after the other. That order is kept
-    where effects on shared state (:mod:`effects`) could show another one. A single such effect in
-    a segment is simply copied once per replica, in order. Several are serialized, together with
+    Without vectorization a segment is run by one replica after the other. That order is kept where
+    effects on shared state (:func:`dependencies.uses`) could show another one. A single such effect
+    in a segment is simply copied once per replica, in order. Several are serialized, together with
     every op that lies on a path from one of them to another.
-
-    Args:
-      body: the ops of a segment, in an order in which they can run.
-      inputs: {input of the segment: batched value}.
-
-    Returns:
-      A set of ops; empty if the order of the replicas cannot be observed.
     """
-    uses = [(op, effects.uses(op, functools.partial(_is_shared, inputs))) for op in body]
+    uses = [(op, dependencies.uses(op, functools.partial(_is_shared, inputs))) for op in body]
     changed = {id(root) for _, used in uses for root, changes in used if changes}
     shared = [op for op, used in uses if any(id(root) in changed for root, _ in used)]
     if len(shared) < 2:

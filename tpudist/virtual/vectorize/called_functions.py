@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tpudist.tfcompat import graphs, made_ops
-from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace.dependencies import IdentityMap
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import FunctionGraph, Graph, Operation, Tensor
@@ -79,18 +79,11 @@ def _read(graph: FunctionGraph) -> Function | None:
 
 
 def not_inlined_attributes(op: Operation, count: int, place: str | None) -> dict[str, Any] | None:
-    """The attributes that keep TensorFlow from inlining the functions of copies of `op`.
+    """The attributes that keep TensorFlow from inlining what copies of `op` call; None if it may.
 
-    TensorFlow inlines the ops of a branch or loop, and optimises them once for each copy.
-    Functions that are not inlined it optimises once for all copies.
-
-    Args:
-      op: an op of a trace that is copied once per replica.
-      count: number of replicas.
-      place: the device. On a GPU all are inlined: it has no kernels for some values of loops.
-
-    Returns:
-      A dict of attributes; None if `op` may be inlined, or calls no function.
+    TensorFlow inlines the ops of a branch or loop, and optimises them once for each copy. Functions
+    that are not inlined it optimises once for all copies. On a GPU all are inlined: it has no
+    kernels for some values of loops.
     """
     if op.type not in graphs.LOOPS + graphs.BRANCHES or "GPU" in (place or ""):
         return None

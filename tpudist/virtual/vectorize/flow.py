@@ -25,23 +25,11 @@ NOT_KNOWN = "the function is compiled by XLA or not known"
 
 
 class BatchedFunction:
-    """A batched function of a branch or loop, in a graph of its own.
+    """A batched function of a branch or loop, in a graph of its own, called by another `graph`.
 
-    Args:
-      graph: the `BatchedGraph` that calls it.
-      function: the `called_functions.Function`.
-      layouts: for each input a batched value with the layout that it has.
-      sums_only: the tensors of which only the sum over the replicas is needed.
-      more: tensors; for each the function gets a further input like it. The first one is the
-        mask of the replicas that are active.
-
-    Attributes:
-      graph: the ``FuncGraph``.
-      inner: the `BatchedGraph` that has its ops.
-      inputs: the batched values of its inputs.
-      more: its further inputs.
-      outputs: the batched values of its outputs.
-      tensors: the tensors of the outputs, once it is finished.
+    For each tensor in `more` it has a further input like it; the first one is the mask of the
+    replicas that are active. `inner` is the `BatchedGraph` that has its ops; `inputs` and `outputs`
+    are batched values, `tensors` those of the outputs, once it is finished.
     """
 
     def __init__(
@@ -82,11 +70,7 @@ def branches(
 ) -> Sequence[BatchedValue] | None:
     """The batched outputs of `op`, an If or Case op of the trace that has no effect.
 
-    Args:
-      graph: the `batched_graph.BatchedGraph` that gets the ops.
-      op: the op.
-      inputs: its batched inputs.
-      output_sums: for each output, whether only the sum over the replicas is needed.
+    Of the outputs with `output_sums` only the sum over the replicas is needed.
 
     Raises:
       NotBatchable: `op` cannot be batched.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tpudist.tfcompat import graphs, made_ops
-from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import called_functions, flow, masked_loops, replica_sums
 from tpudist.virtual.vectorize.flow import BatchedFunction, outputs_of, tensors_of
 from tpudist.virtual.vectorize.values.batched_values import Batch, NotBatchable, ReplicaSum, Uniform
@@ -42,13 +42,7 @@ _MAX_ITERATIONS = 12
 
 
 def loop(graph: Any, op: Operation, inputs: object, output_sums: Any) -> Sequence[BatchedValue]:
-    """The batched outputs of `op`, a While op of the trace that has no effect.
-
-    Args:
-      graph: the `batched_graph.BatchedGraph` that gets the ops.
-      op: the op.
-      inputs: its batched inputs.
-      output_sums: for each output, whether only the sum over the replicas is needed.
+    """The batched outputs of `op`, a While op of the trace that has no effect; see `flow.branches`.
 
     Raises:
       NotBatchable: `op` cannot be batched.

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops, placed_graphs
-from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import flow
 from tpudist.virtual.vectorize.rules import IDENTITIES
 from tpudist.virtual.vectorize.values import tensor_lists
@@ -60,11 +60,7 @@ def harmless(
 ) -> Sequence[BatchedValue]:
     """The inputs of `op`, with zeros for inactive replicas where their numbers would count or fail.
 
-    Args:
-      active: which replicas are active, a bool tensor ``[N]``.
-      op: an op of a loop.
-      inputs: its batched inputs.
-      summed: whether only the sum of its output over the replicas is needed.
+    `active` is a bool tensor ``[N]``; `summed` says whether only the sum of the output is needed.
 
     Raises:
       NotBatchable: `op` may fail for what such a replica has.
@@ -206,12 +202,7 @@ def _static(shape: Any) -> list[int]:
 class MaskedLoop:
     """A loop with a mask of the replicas that are active.
 
-    Args:
-      graph: the `BatchedGraph` that gets it.
-      op: the op of the trace.
-      called: its functions.
-      inputs: its batched inputs.
-      span: the `Span` of a loop that goes back over padded lists, or None.
+    `span` is the `Span` of a loop that goes back over padded lists, or None.
     """
 
     def __init__(self, graph: Any, op: Operation, called: Loop, inputs: Any, span: Any) -> None:
@@ -232,12 +223,7 @@ class MaskedLoop:
         return [active, tf.zeros([self._graph.count], tf.int32), *span]
 
     def outputs(self, body: Any, layouts: Any, begun: list[Tensor]) -> list[BatchedValue]:
-        """The batched outputs of the loop.
-
-        Args:
-          body: the `BatchedFunction` of a round, which has these inputs beside its variables.
-          layouts: for each variable a batched value with the layout that it has in the loop.
-          begun: the result of `begin`.
+        """The batched outputs of the loop, from a round's `BatchedFunction` and what `begin` gave.
 
         Raises:
           NotBatchable: it cannot be batched.
@@ -361,10 +347,7 @@ def _is_added_to(body: Function, i: int) -> bool:
 class _MaskedList:
     """A list in a loop whose rounds change elements of active replicas only.
 
-    Args:
-      body: the `BatchedFunction` of the round.
-      variable: the list before the round, in the trace.
-      before: the same, batched.
+    `variable` is the list before the round, in the trace, and `before` the same, batched.
     """
 
     def __init__(self, body: Any, variable: Tensor, before: Any) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs, placed_graphs
-from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, segments
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize.values import batched_values
 from tpudist.virtual.vectorize.values.layouts import from_replicas
 
@@ -41,15 +41,8 @@ class Around(NamedTuple):
 def split_off(segment: Segment, values: Values) -> tuple[Segment, Around]:
     """Splits the reads and assignments that can be done around a segment off from it.
 
-    They are the ops of a variable if each of them is a read that waits for no op of the segment,
-    or an assignment that no op of the segment waits for.
-
-    Args:
-      segment: a `segments.Segment`.
-      values: {input of the segment: batched value}.
-
-    Returns:
-      The segment without these ops, and the ops, an `Around`.
+    They are the ops of a variable if each of them is a read that waits for no op of the segment, or
+    an assignment that no op of the segment waits for.
     """
     around = Around([], [])
     own = [tensor for tensor in segment.inputs if _is_own(values, tensor)]
@@ -97,16 +90,9 @@ def note(around: Around, program: Program, values: Values) -> None:
 def read_or_assign(
     ops: Sequence[Operation], place: str, values: Values, cache: dict[Any, _Function]
 ) -> list[Operation]:
-    """Adds reads or assignments for all replicas.
+    """Adds reads or assignments for all replicas; returns the ops of the calls.
 
-    Args:
-      ops: ops of the trace.
-      place: the device of the ops.
-      values: {tensor of the trace: batched value}; their outputs are added.
-      cache: {key of a function: `_Function`}; new functions are added.
-
-    Returns:
-      The ops of the calls.
+    The batched outputs are added to `values`, and new functions to `cache`.
     """
     done: list[Operation] = []
     for op in ops:
@@ -130,16 +116,7 @@ def _key(op: Operation, inputs: Any) -> tuple[Any, ...]:
 
 
 class _Function:
-    """A function that reads or assigns all replicas' copies of one variable.
-
-    Args:
-      op: the read or assignment of the trace.
-      layouts: for each input a batched value with the layout that it has.
-      place: the device of the ops.
-
-    Attributes:
-      op: the op of the last call.
-    """
+    """A function that reads or assigns all replicas' copies of one variable, of these `layouts`."""
 
     def __init__(self, op: Operation, layouts: Any, place: Any) -> None:
         self.op: Operation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Sequence
 
 from tpudist.tfcompat import graphs
-from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import called_functions, rules
 
 if TYPE_CHECKING:
@@ -16,22 +16,12 @@ if TYPE_CHECKING:
 
 
 def in_segment(segment: Segment, body: Sequence[Operation]) -> Tensors:
-    """The tensors of a segment that are needed only as sums over the replicas.
-
-    Args:
-      segment: a `segments.Segment`.
-      body: its ops, in an order in which they can run.
-    """
+    """The tensors of a segment that are needed only as sums over the replicas."""
     return _find_sums(body, segment.summed, segment.per_replica)
 
 
 def in_function(function: called_functions.Function, output_sums: Sequence[bool]) -> Tensors:
-    """The tensors of a function that are needed only as sums over the replicas.
-
-    Args:
-      function: a `called_functions.Function`.
-      output_sums: for each of its outputs, whether only its sum over the replicas is needed.
-    """
+    """The tensors of a function needed only as sums, as its outputs with `output_sums` are."""
     pairs = list(zip(function.outputs, output_sums))
     not_summed = IdentityMap.of(tensor for tensor, is_sum in pairs if not is_sum)
     sums_only = _find_sums(
@@ -48,12 +38,7 @@ def in_function(function: called_functions.Function, output_sums: Sequence[bool]
 
 
 def of_loop(loop: Loop, output_sums: Sequence[bool]) -> list[bool]:
-    """For each variable of a loop, whether only its sum over the replicas is needed.
-
-    Args:
-      loop: a `called_functions.Loop`.
-      output_sums: the same for each output of the loop.
-    """
+    """For each variable of a loop, whether only its sum over the replicas is needed."""
     variables = list(output_sums)
     while True:
         sums_only = in_function(loop.body, variables)

@@ -14,8 +14,8 @@ import tensorflow as tf
 from tpudist.tfcompat import graphs
 from tpudist.tools.compile import program
 from tpudist.virtual import explanations
-from tpudist.virtual.trace import all_ops
 from tpudist.virtual.trace import collectives as kinds
+from tpudist.virtual.trace import dependencies
 from tpudist.virtual.variables import stored_once
 
 #: A line of the user's in AutoGraph's messages: ``File "f", line 1, in step  *``.
@@ -66,7 +66,7 @@ def collectives(graph: tf.Graph) -> tuple[program.Collective, ...]:
             shape(op.inputs[0]),
             location(op),
         )
-        for _, op in all_ops.ops(graph)
+        for _, op in dependencies.all_ops(graph)
         if op.type in kinds.OPS
     )
 

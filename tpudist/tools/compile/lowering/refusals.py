@@ -14,7 +14,7 @@ import tensorflow as tf
 from tpudist.errors import CompileError
 from tpudist.tools.compile.lowering import graph_ops
 from tpudist.virtual.tpu_check import causes
-from tpudist.virtual.trace import all_ops
+from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tools.compile.lowering.tracing import Step
@@ -106,7 +106,7 @@ def _line_of_node(graph: tf.Graph, message: str) -> str:
     In the body of a loop the name ends with the op's own, without the loop's.
     """
     nodes = ["/" + each for pair in _NODE.findall(message) for each in pair if each]
-    ops = list(all_ops.ops(graph))
+    ops = list(dependencies.all_ops(graph))
     found = (
         graph_ops.location(op)
         for name, op in [*ops, *((op.name, op) for _, op in ops)]

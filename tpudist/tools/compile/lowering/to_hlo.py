@@ -18,8 +18,8 @@ from tpudist.tools.compile.hlo import messages
 from tpudist.tools.compile.hlo.messages import HloModule
 from tpudist.tools.compile.lowering import graph_ops, refusals
 from tpudist.tools.compile.lowering.tracing import Input, Step
-from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import all_ops
+from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace.dependencies import IdentityMap
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Variable
@@ -106,7 +106,7 @@ def _parameters(arguments: Sequence[Input]) -> list[program.Parameter]:
 
 def _locations(graph: tf.Graph, module: HloModule) -> dict[str, str]:
     """Returns {op_name of the module: "file:line"}."""
-    ops = list(reversed(list(all_ops.ops(graph))))
+    ops = list(reversed(list(dependencies.all_ops(graph))))
     known = {**{op.name: op for _, op in ops}, **dict(ops)}
     names = {
         instruction.metadata.op_name

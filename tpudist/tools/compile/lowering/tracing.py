@@ -12,8 +12,8 @@ import tensorflow as tf
 from tpudist.errors import CompileError, TpudistError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.tools.compile.lowering import refusals, symbolic_replicas
-from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import all_ops, function_graphs
+from tpudist.virtual.trace import dependencies, function_graphs
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _joined(name: str, path: str) -> str:
 
 def _variables_by_handle(graph: tf.Graph) -> IdentityMap[Any, Any]:
     """Returns {handle: variable} for the variables of a graph and its functions."""
-    all_graphs = IdentityMap.of([graph] + [op.graph for _, op in all_ops.ops(graph)])
+    all_graphs = IdentityMap.of([graph] + [op.graph for _, op in dependencies.all_ops(graph)])
     return IdentityMap(
         (variable.handle, variable)
         for each in all_graphs

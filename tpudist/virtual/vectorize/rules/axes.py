@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
-from tpudist.virtual import constants
+from tpudist.tfcompat import made_ops
 from tpudist.virtual.vectorize.rules.node import RESHAPES, rule
 from tpudist.virtual.vectorize.values import batched_values
 
@@ -30,10 +30,10 @@ def reduction(node: Node) -> Sequence[BatchedValue] | None:
     if node.op.type == "Sum" and node.summed and 0 in axes.reshape([-1]):
         return [batched_values.ReplicaSum(node.add_op(value.rows(), node.inputs[1].value)[0])]
     if rank > 1 and 0 not in axes.reshape([-1]):  # each row by itself
-        same = constants.constant(axes.reshape(node.input_shape(1)), axes.dtype)
+        same = made_ops.constant(axes.reshape(node.input_shape(1)), axes.dtype)
         return node.on_rows(value.rows(), same)
     shifted = (axes + 1).reshape(node.input_shape(1))
-    return node.on_stacked(value.stacked(), constants.constant(shifted, shifted.dtype))
+    return node.on_stacked(value.stacked(), made_ops.constant(shifted, shifted.dtype))
 
 
 @rule("L2Loss")
@@ -50,9 +50,9 @@ def reshape(node: Node) -> list[Any]:
     """Gives values another shape."""
     value = node.inputs[0]
     if isinstance(value, batched_values.ReplicaSum):
-        return [batched_values.ReplicaSum(constants.reshape(value.value, node.shape()))]
+        return [batched_values.ReplicaSum(made_ops.reshape(value.value, node.shape()))]
     if node.is_uniform(0):
-        return [value.with_tensors([constants.reshape(value.value, node.shape())])]
+        return [value.with_tensors([made_ops.reshape(value.value, node.shape())])]
     tensor = value.existing_tensor()
     tensor = value.in_form(value.preferred_form()) if tensor is None else tensor
     return [batched_values.Batch(node.count, node.shape(), flat=tensor)]
@@ -65,10 +65,10 @@ def transpose(node: Node) -> Sequence[BatchedValue] | None:
     if order is None:
         return None
     if len(order) > 1 and order[0] == 0:  # each row by itself
-        return node.on_rows(node.inputs[0].rows(), constants.constant(order, order.dtype))
+        return node.on_rows(node.inputs[0].rows(), made_ops.constant(order, order.dtype))
     return node.on_stacked(
         node.inputs[0].stacked(),
-        constants.constant([0] + [axis % len(order) + 1 for axis in order], order.dtype),
+        made_ops.constant([0] + [axis % len(order) + 1 for axis in order], order.dtype),
     )
 
 
@@ -78,7 +78,7 @@ def tile(node: Node) -> Sequence[BatchedValue] | None:
     times = node.constant(1)
     if times is None:
         return None
-    shifted = constants.constant([1] + list(times), times.dtype)
+    shifted = made_ops.constant([1] + list(times), times.dtype)
     return node.on_stacked(node.inputs[0].stacked(), shifted)
 
 
@@ -101,7 +101,7 @@ def pad(node: Node) -> Sequence[BatchedValue] | None:
         return None
     return node.on_stacked(
         node.inputs[0].stacked(),
-        constants.constant([[0, 0]] + widths.tolist(), widths.dtype),
+        made_ops.constant([[0, 0]] + widths.tolist(), widths.dtype),
         *[value.value for value in node.inputs[2:]],
     )
 
@@ -158,7 +158,7 @@ def strided_slice_gradient(node: Node) -> Sequence[BatchedValue] | None:
     bounds = _slice_arguments(node)
     if not bounds:
         return None
-    shape = constants.constant([node.count] + node.shape(), node.op.inputs[0].dtype)
+    shape = made_ops.constant([node.count] + node.shape(), node.op.inputs[0].dtype)
     dy = node.inputs[4].stacked()
     return node.from_stacked(tf.raw_ops.StridedSliceGrad(shape=shape, dy=dy, **bounds))
 
@@ -185,10 +185,10 @@ def _prepend(first: Any, node: Node, index: int) -> Tensor | None:
     """A uniform input with `first` before its numbers; None if it is not uniform."""
     numbers, dtype = node.constant(index), node.op.inputs[index].dtype
     if numbers is not None:
-        return constants.constant([first] + numbers.tolist(), dtype)
+        return made_ops.constant([first] + numbers.tolist(), dtype)
     if not node.is_uniform(index):
         return None
-    return tf.concat([constants.constant([first], dtype), node.inputs[index].value], 0)
+    return tf.concat([made_ops.constant([first], dtype), node.inputs[index].value], 0)
 
 
 @rule("Slice")
@@ -197,7 +197,7 @@ def slice_(node: Node) -> Sequence[BatchedValue] | None:
     begin = _prepend(0, node, 1)
     if begin is None:
         return None
-    size = constants.constant([node.count] + node.shape(), node.op.inputs[1].dtype)
+    size = made_ops.constant([node.count] + node.shape(), node.op.inputs[1].dtype)
     return node.on_stacked(node.inputs[0].stacked(), begin, size)
 
 

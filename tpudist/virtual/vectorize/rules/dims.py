@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from tpudist.tfcompat import functions
-from tpudist.virtual import constants
+from tpudist.tfcompat import functions, made_ops
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
 from tpudist.virtual.vectorize.values import batched_values, known_shapes
 from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, entries
@@ -38,7 +37,7 @@ def _dims(node: Node, numbers: Any, index: int = 0) -> BatchedValue:
     if any(isinstance(entry, Sizes) for entry in flat):
         return Dims(node.count, flat, dtype, scalar=not numbers.ndim)
     value = numbers.astype(dtype.as_numpy_dtype)
-    return batched_values.Uniform(node.count, constants.constant(value, dtype))
+    return batched_values.Uniform(node.count, made_ops.constant(value, dtype))
 
 
 def _array(numbers: Any, scalar: bool = False) -> np.ndarray:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from tpudist.tfcompat import versions
-from tpudist.virtual import constants
+from tpudist.tfcompat import made_ops, versions
 from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values
 
@@ -88,7 +87,7 @@ def average_pool_gradient(node: Node) -> Sequence[BatchedValue] | None:
 def _shape_of_rows(node: Node) -> Nest:
     """Input 0, the shape of the output, changed to that of all replicas' rows."""
     size, *others = node.shape()
-    return constants.constant([size * node.count] + others, node.op.inputs[0].dtype)
+    return made_ops.constant([size * node.count] + others, node.op.inputs[0].dtype)
 
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
@@ -133,11 +132,11 @@ def layer_normalization(node: Node) -> list[Any] | None:
     ):
         return None
     num_channels = node.count * shape[1]
-    tensors = [constants.reshape(x.stacked(), [1, num_channels, *shape[2:]]) for x in images]
+    tensors = [made_ops.reshape(x.stacked(), [1, num_channels, *shape[2:]]) for x in images]
     for i, value in list(enumerate(node.inputs))[len(images) :]:
         is_of_channels = node.input_shape(i) == shape[1:2]  # others are empty
         tensors.append(
-            constants.reshape(value.stacked(), [num_channels]) if is_of_channels else value.value
+            made_ops.reshape(value.stacked(), [num_channels]) if is_of_channels else value.value
         )
     outputs = node.add_op(*tensors)
     return [batched_values.Batch(node.count, shape, flat=outputs[0])] + [
@@ -222,9 +221,9 @@ def _by_one_matrix(node: Node, left: Any, matrix: Any) -> list[Any]:
         if left.existing_tensor() is None
         else left.existing_tensor()
     )
-    rows = constants.reshape(tensor, [node.count * int(np.prod(node.input_shape(0)[:-1])), depth])
+    rows = made_ops.reshape(tensor, [node.count * int(np.prod(node.input_shape(0)[:-1])), depth])
     flip = node.op.get_attr("adj_y")
-    result = tf.matmul(rows, constants.reshape(matrix, sides), transpose_b=flip)
+    result = tf.matmul(rows, made_ops.reshape(matrix, sides), transpose_b=flip)
     return [batched_values.Batch(node.count, node.shape(), flat=result)]
 
 

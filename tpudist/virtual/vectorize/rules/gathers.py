@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tpudist.virtual import constants
+from tpudist.tfcompat import made_ops
 from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values
 
@@ -38,9 +38,9 @@ def gather(node: Node) -> Sequence[BatchedValue] | None:
         return None
     batch_dims += len(node.input_shape(1)) * (batch_dims < 0)
     # Kernels of 1.15 need indices with an axis after the batch axes.
-    indices = constants.reshape(node.inputs[1].stacked(), [node.count] + node.input_shape(1) + [1])
+    indices = made_ops.reshape(node.inputs[1].stacked(), [node.count] + node.input_shape(1) + [1])
     gathered = _gather(node.inputs[0].stacked(), indices, axis + 1, batch_dims + 1)
-    return node.from_stacked(constants.reshape(gathered, [node.count] + node.shape()))
+    return node.from_stacked(made_ops.reshape(gathered, [node.count] + node.shape()))
 
 
 def _axis(node: Node) -> int | None:
@@ -64,7 +64,7 @@ def _gather_from_table(node: Node, axis: int) -> Sequence[BatchedValue] | None:
 
 
 def _gather(table: Any, indices: object, axis: int, batch_dims: int) -> Tensor:
-    along = constants.constant(axis)
+    along = made_ops.constant(axis)
     return tf.raw_ops.GatherV2(params=table, indices=indices, axis=along, batch_dims=batch_dims)
 
 
@@ -79,13 +79,13 @@ def segment_reduction(node: Node) -> list[Any] | None:
     first = node.shape()[0]
     if node.count * first > min(tensor.dtype.max for tensor in node.op.inputs[1:]):
         return None
-    own_ids = constants.reshape(ids.stacked(), [node.count, -1])
+    own_ids = made_ops.reshape(ids.stacked(), [node.count, -1])
     shifted_ids = own_ids + first * _replica_indices(node, 1, own_ids.dtype)
-    out_of_bounds = constants.constant(node.count * first, own_ids.dtype)
+    out_of_bounds = made_ops.constant(node.count * first, own_ids.dtype)
     where = tf.compat.v2.where  # the one of TensorFlow 1 does not broadcast
     all_ids = where(own_ids < 0, own_ids, where(own_ids < first, shifted_ids, out_of_bounds))
-    all_ids = constants.reshape(all_ids, [node.count] + node.input_shape(1))
-    number = constants.constant(node.count * first, node.op.inputs[2].dtype)
+    all_ids = made_ops.reshape(all_ids, [node.count] + node.input_shape(1))
+    number = made_ops.constant(node.count * first, node.op.inputs[2].dtype)
     (combined,) = node.add_op(values.stacked(), all_ids, number)
     return [batched_values.Batch(node.count, node.shape(), rows=combined)]
 
@@ -96,7 +96,7 @@ def scatter(node: Node) -> Sequence[BatchedValue] | None:
     if not node.is_uniform(2) or not _has_indices(node, 0):
         return None
     indices, values, shape = node.inputs
-    stacked_shape = constants.constant([node.count] + node.shape(), node.op.inputs[2].dtype)
+    stacked_shape = made_ops.constant([node.count] + node.shape(), node.op.inputs[2].dtype)
     return node.on_stacked(_with_replica_index(node, indices), values.stacked(), stacked_shape)
 
 
@@ -131,4 +131,4 @@ def _with_replica_index(node: Node, indices: Any) -> Tensor:
 
 def _replica_indices(node: Node, rank: int, dtype: DType) -> Tensor:
     """The number of each replica, along a first axis before `rank` axes of size 1."""
-    return constants.reshape(tf.range(node.count, dtype=dtype), [-1] + [1] * rank)
+    return made_ops.reshape(tf.range(node.count, dtype=dtype), [-1] + [1] * rank)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tpudist.virtual import constants
+from tpudist.tfcompat import made_ops
 from tpudist.virtual.vectorize.rules import elementwise
 from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values, optionals, tensor_lists
@@ -54,7 +54,7 @@ def _index(node: Node, index: int) -> Tensor:
 
 def _stacked_shape(node: Node, index: int, shape: Any) -> Tensor:
     """Input `index`, the shape of an element, for stacked elements."""
-    return constants.constant([node.count] + list(shape), node.op.inputs[index].dtype)
+    return made_ops.constant([node.count] + list(shape), node.op.inputs[index].dtype)
 
 
 @rule("TensorListSetItem")
@@ -103,7 +103,7 @@ def length(node: Node) -> list[Any]:
 def element_shape(node: Node) -> list[Any]:
     """Returns the shape of one replica's elements."""
     output = node.op.outputs[0]
-    shape = constants.constant(node.inputs[0].shape, output.dtype)
+    shape = made_ops.constant(node.inputs[0].shape, output.dtype)
     return [batched_values.Uniform(node.count, shape)]
 
 

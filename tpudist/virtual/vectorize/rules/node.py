@@ -85,12 +85,8 @@ rule = rules_of(RULES)
 class Node:
     """An op of the trace with its batched inputs.
 
-    Attributes:
-      op: the op of the trace.
-      inputs: its batched inputs.
-      count: number of replicas.
-      summed: whether only the sum of output 0 over the replicas is needed.
-      shapes: the ``TensorShape`` of each output in one replica, as far as it is static.
+    If `summed`, only the sum of output 0 over the replicas is needed; `shapes` are those of the
+    outputs in one replica, as far as they are static.
     """
 
     def __init__(self, op: Operation, inputs: Any, count: int, summed: object) -> None:

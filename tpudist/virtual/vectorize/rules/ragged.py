@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 import tensorflow as tf
 
-from tpudist.virtual import constants
+from tpudist.tfcompat import made_ops
 from tpudist.virtual.vectorize.rules import dims, elementwise, examples
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
 from tpudist.virtual.vectorize.values import batched_values, ragged_values, tensor_lists
@@ -142,7 +142,7 @@ def broadcast_input(node: Node, index: int, rank: int, sizes: Sizes) -> Tensor |
     if not isinstance(value, batched_values.Batch):
         return None
     row = shape[1:] if len(shape) == rank else [1] * (rank - 1 - len(shape)) + shape
-    return tf.gather(constants.reshape(value.stacked(), [node.count] + row), sizes.owners())
+    return tf.gather(made_ops.reshape(value.stacked(), [node.count] + row), sizes.owners())
 
 
 @rule("SoftmaxCrossEntropyWithLogits", *elementwise.BROADCAST)
@@ -267,7 +267,7 @@ def reshape(node: Node) -> list[Any] | None:
     sizes = value.sizes.times(fractions.Fraction(before, after))
     if target[0] != -1 and target[0] != sizes:
         return None
-    rows = tf.reshape(value.rows(), constants.constant([-1] + shapes[0]))
+    rows = tf.reshape(value.rows(), made_ops.constant([-1] + shapes[0]))
     return ragged_outputs(node, sizes, [rows])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tpudist.virtual import constants
+from tpudist.tfcompat import made_ops
 from tpudist.virtual.vectorize.rules.ragged import (
     are_ragged,
     on_all_rows,
@@ -60,7 +60,7 @@ def _sum_per_replica(node: Node, axes: Any) -> Sequence[BatchedValue] | None:
         size = tf.TensorShape([value.shape[axis] for axis in inner]).num_elements()
         divisor = tf.cast(value.sizes.tensor() * size, dtype)
         sums /= tf.reshape(divisor, [-1] + [1] * (len(sums.shape) - 1))
-    return node.from_stacked(constants.reshape(sums, [node.count] + node.shape()))
+    return node.from_stacked(made_ops.reshape(sums, [node.count] + node.shape()))
 
 
 def _sum_by_owner(rows: Any, value: Any) -> Tensor:
@@ -84,11 +84,11 @@ def _reduce_to_shape(node: Node, target: Any) -> Sequence[BatchedValue] | None:
         return None
     if node.summed:
         sums = tf.reduce_sum(value.rows(), [0] + inner)
-        return [batched_values.ReplicaSum(tf.reshape(sums, constants.constant(target)))]
+        return [batched_values.ReplicaSum(tf.reshape(sums, made_ops.constant(target)))]
     if node.op.outputs[0].dtype not in (tf.float32, tf.float64):
         return None
     sums = _sum_by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
-    stacked = constants.reshape(sums, [node.count] + target)
+    stacked = made_ops.reshape(sums, [node.count] + target)
     return [batched_values.Batch(node.count, target, stacked=stacked)]
 
 
@@ -159,7 +159,7 @@ def _by_one_matrix(node: Node) -> list[Any] | None:
         return None
     flat = tf.reshape(left.rows(), [-1, left.shape[-1]])
     product_rows = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
-    rows = tf.reshape(product_rows, constants.constant([-1] + row_shapes(node)[0]))
+    rows = tf.reshape(product_rows, made_ops.constant([-1] + row_shapes(node)[0]))
     return ragged_outputs(node, left.sizes, [rows])
 
 

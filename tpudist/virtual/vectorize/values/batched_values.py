@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 import tensorflow as tf
 
-from tpudist.tfcompat import functions
-from tpudist.virtual import constants, reductions
+from tpudist.tfcompat import functions, made_ops
+from tpudist.virtual import reductions
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import DType, Shape, Tensor
@@ -38,13 +38,9 @@ class NotBatchable(Exception):
 
 
 class BatchedValue:
-    """The values of one tensor of a trace in all replicas.
+    """The values of one tensor of a trace in all replicas; without tensors, a layout.
 
-    Without tensors it serves as a layout.
-
-    Attributes:
-      num_tensors: number of `tensors()`.
-      layout_class: the class that its layout has; None for its own.
+    `layout_class` is the class that its layout has; None for its own.
     """
 
     num_tensors: Any = 1
@@ -121,7 +117,7 @@ class Uniform(BatchedValue):
 
     def stacked(self) -> Tensor:
         """The value repeated along a new first axis, like a stacked `Batch`."""
-        return constants.repeated(self.value, self.count)
+        return made_ops.repeated(self.value, self.count)
 
     def total(self, leaf: str = "") -> Tensor:
         """The sum over the replicas; `leaf` is its name in errors."""
@@ -133,11 +129,6 @@ class Constant(Uniform):
 
     An op is added, to the graph that was current, only when the tensor is needed: most constants
     are shapes and axes, of which rules need the numbers.
-
-    Args:
-      count: number of replicas.
-      numbers: an array, or anything that NumPy converts to one.
-      dtype: the ``DType``.
     """
 
     #: Its layout is that of any uniform value.
@@ -154,7 +145,7 @@ class Constant(Uniform):
         """The tensor."""
         if self._tensors[0] is None:
             with self._graph.as_default():
-                self._tensors[0] = constants.constant(self._numbers, self._dtype)
+                self._tensors[0] = made_ops.constant(self._numbers, self._dtype)
         return self._tensors[0]
 
     def tensors(self) -> list[Tensor]:
@@ -293,14 +284,14 @@ class Batch(BatchedValue):
             existing = tf.stack(self._parts) if form == "stacked" else tf.concat(self._parts, 0)
             self._forms[form] = existing
         if self._forms[form] is None:
-            self._forms[form] = constants.reshape(existing, shape)
+            self._forms[form] = made_ops.reshape(existing, shape)
         return self._forms[form]
 
     def stacked_to_rank(self, rank: int) -> Tensor:
         """`stacked()` with `rank` axes after the first one; the inserted axes have size 1."""
         if rank not in self._stacked_to_rank:
             shape = [self.count] + [1] * (rank - len(self.shape)) + self.shape
-            self._stacked_to_rank[rank] = constants.reshape(self.stacked(), shape)
+            self._stacked_to_rank[rank] = made_ops.reshape(self.stacked(), shape)
         return self._stacked_to_rank[rank]
 
     def preferred_form(self) -> str:
@@ -345,4 +336,4 @@ class Batch(BatchedValue):
 
     def total(self, leaf: str = "") -> Tensor:
         """The sum over the replicas; `leaf` is its name in errors."""
-        return tf.reduce_sum(self.stacked(), constants.constant(0))
+        return tf.reduce_sum(self.stacked(), made_ops.constant(0))

@@ -97,12 +97,9 @@ def _column_reader(stacked: Any, column: object) -> Fn:
 
 
 class Axes(batched_values.PerReplicaTensors):
-    """An output of ``BroadcastGradientArgs``: the axes over which a gradient is summed.
+    """An output of ``BroadcastGradientArgs``: the axes over which a gradient is summed to `target`.
 
-    Args:
-      count: number of replicas.
-      target: the entries of the shape of the summed gradient.
-      make: returns the axes as a list of tensors, one per replica.
+    ``make()`` returns the axes as a list of tensors, one per replica.
     """
 
     def __init__(self, count: int, target: object, make: Fn) -> None:
@@ -169,15 +166,7 @@ _MAX_ELEMENTS = 1024
 
 
 def constant_outputs(op: Operation, inputs: Any) -> list[Any] | None:
-    """The values of the outputs of `op`, if it is a small constant or computes small integers.
-
-    Args:
-      op: an op of a trace, without an effect.
-      inputs: its batched inputs, all uniform.
-
-    Returns:
-      One array per output, or None.
-    """
+    """The outputs of `op`, if it is a small constant or computes small integers; or None."""
     if op.type == "Const":
         return _constant_value(op)
     if not inputs or not all(_is_small(tensor) for tensor in list(op.inputs) + list(op.outputs)):
@@ -205,13 +194,8 @@ def _is_small(tensor: Tensor) -> bool:
 def output_shapes(op: Operation, inputs: Any) -> list[Shape]:
     """The static shapes that the outputs of `op` have in one replica.
 
-    Args:
-      op: an op of a trace.
-      inputs: its batched inputs.
-
-    Returns:
-      One ``TensorShape`` per output: that of the trace, or the one that TensorFlow infers from
-      shapes and values that became known while batching.
+    They are those of the trace, or what TensorFlow infers from shapes and values that became known
+    while batching.
     """
     traced = [tensor.shape for tensor in op.outputs]
     if (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
-from tpudist.virtual import constants
+from tpudist.tfcompat import made_ops
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue, NotBatchable, Uniform
 
 if TYPE_CHECKING:
@@ -25,12 +25,9 @@ FULL, EMPTY = "OptionalFromValue", "OptionalNone"
 class Optionals(BatchedValue):
     """One optional for all replicas, whose value is their stacked values.
 
-    Args:
-      count: number of replicas.
-      kinds: inside a branch the kind of its value, a list of one; as the output of an If or
-        Case op one for each branch. A kind is a pair of ``DType`` and the shape in one replica;
-        None if the optional is empty.
-      tensors: the optional; as the output of an If or Case op also the condition of that op.
+    A kind is a pair of ``DType`` and the shape in one replica, None if the optional is empty.
+    Inside a branch `kinds` has one; as the output of an If or Case op one for each branch, and
+    `tensors` has the condition of that op beside the optional.
     """
 
     def __init__(self, count: int, kinds: Any, tensors: Sequence[Tensor] = ()) -> None:
@@ -97,9 +94,7 @@ def with_layout(batched: Any, layout: Any) -> Any:
         raise NotBatchable("what a gradient needs of a branch is held in another way")
     if batched.value.op.type == EMPTY:
         return layout.with_tensors([batched.value])
-    return layout.with_tensors(
-        [_pack(constants.repeated(batched.value.op.inputs[0], layout.count))]
-    )
+    return layout.with_tensors([_pack(made_ops.repeated(batched.value.op.inputs[0], layout.count))])
 
 
 def _pack(value: object) -> Any:

@@ -34,12 +34,10 @@ _SIZES_DEVICE = "/device:CPU:0"
 
 
 class Sizes:
-    """The numbers of rows of all replicas.
+    """The numbers of rows of all replicas; equal keys mean equal numbers.
 
-    Args:
-      key: the `Key`; equal keys mean equal numbers.
-      make: returns the numbers, an int32 tensor ``[N]``; called at most once, in the graph of
-        the value.
+    ``make()`` returns them, an int32 tensor ``[N]``; it is called at most once, in the graph of the
+    value.
     """
 
     def __init__(self, key: Any, make: Fn) -> None:
@@ -106,15 +104,7 @@ def unknown_sizes(make: Fn) -> Sizes:
 
 
 class Ragged(BatchedValue):
-    """The rows of all replicas, which may have unequal numbers of rows.
-
-    Args:
-      count: number of replicas.
-      row_shape: the shape of a row, a list of ints.
-      sizes: the `Sizes`.
-      rows: the tensor of all rows; or
-      parts: one tensor per replica.
-    """
+    """The rows of all replicas, in one tensor or in parts; their numbers may be unequal."""
 
     num_tensors = 2
 
@@ -231,12 +221,7 @@ def repeat_rows(value: Any, sizes: Sizes) -> Tensor:
 
 
 def sum_repeated_rows(value: Any, sizes: Sizes) -> Tensor:
-    """The gradient of :func:`repeat_rows`: adds the rows that one row was repeated to.
-
-    Args:
-      value: a `Ragged`.
-      sizes: the `Sizes` before rows were repeated.
-    """
+    """The gradient of :func:`repeat_rows`: adds the rows that one of `sizes` was repeated to."""
     if value.sizes.key == sizes.key:
         return value.rows()
     rows, counts, owners = value.rows(), sizes.tensor(), value.sizes.owners()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
-from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue, NotBatchable
 
 if TYPE_CHECKING:
@@ -19,14 +19,7 @@ _MAKERS = ("EmptyTensorList", "TensorListReserve")
 
 
 class StackedList(BatchedValue):
-    """One tensor list for all replicas, whose elements have the shape ``[N] + shape``.
-
-    Args:
-      count: number of replicas.
-      shape: the shape of one replica's elements, a list of ints.
-      dtype: the type of the elements.
-      tensor: the list.
-    """
+    """One tensor list for all replicas, whose elements have the shape ``[N] + shape``."""
 
     def __init__(self, count: int, shape: Any, dtype: DType, tensor: Tensor | None = None) -> None:
         self.count = count
@@ -56,11 +49,8 @@ class StackedList(BatchedValue):
 class PaddedList(BatchedValue):
     """A list to which replicas pushed unequal numbers of elements, in a loop that they left.
 
-    Where a replica had left, `whole` has an element of no meaning for it.
-
-    Args:
-      whole: the batched list, with the elements of the replica that has most.
-      lengths: how many elements each replica has, an int32 tensor ``[N]``.
+    Where a replica had left, `whole` has an element of no meaning for it. `lengths` is an int32
+    tensor ``[N]``: how many elements each replica has.
     """
 
     num_tensors = 2

@@ -8,7 +8,7 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace.dependencies import IdentityMap
 
 
 class Key:
