@@ -26,6 +26,9 @@ STRICT_BATCHING = "TPUDIST_STRICT_BATCHING"
 #: Environment variable that says what becomes of what a TPU would refuse: "warn", "error" or "off".
 TPU_CHECK = "TPUDIST_TPU_CHECK"
 
+#: Environment variable that, if it is 1, rounds operands of products as a TPU does.
+TPU_NUMBERS = "TPUDIST_TPU_NUMBERS"
+
 #: Environment variable: the steps after which a cluster compares the variables of its workers.
 CHECK_REPLICAS = "TPUDIST_CHECK_REPLICAS"
 

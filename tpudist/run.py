@@ -82,6 +82,8 @@ def _add_steps(verb: argparse.ArgumentParser) -> None:
         "what a TPU would refuse, and what to type next; --json writes it too"
     )
     verb.add_argument("--explain", action="store_true", help=text)
+    text = "round operands of float32 products to bfloat16, as a TPU does: tpudist help numbers"
+    verb.add_argument("--tpu-numbers", action="store_true", help=text)
     text = "on a cluster, compare the workers' variables after the first step and every N-th"
     verb.add_argument("--check-replicas", type=int, metavar="N", help=text)
 
@@ -104,6 +106,8 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.check_replicas is not None:
         _check_replicas(options.check_replicas, options.tpu or os.environ.get(machine.TPU))
+    if options.tpu_numbers:
+        os.environ[machine.TPU_NUMBERS] = "1"
     if getattr(options, "compile", None):
         return options.compiling(options) or 0
     from tpudist.legacy import runner

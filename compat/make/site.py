@@ -45,6 +45,7 @@ GUIDES = (
         "cluster_jobs",
         "compiler",
         "real_tpu",
+        "numbers",
         "troubleshooting",
     ),
 )

@@ -33,6 +33,8 @@ VARIABLES = {
     "TPUDIST_TPU": "the TPU, such as `virtual:8`; it overrides the name that a program says",
     "TPUDIST_TPU_CHECK": "what becomes of what a TPU would refuse: `warn`, the default, `error` or "
     "`off`",
+    "TPUDIST_TPU_NUMBERS": "1: the operands of float32 products are rounded to bfloat16, as a TPU "
+    "does by default",
     "TPUDIST_TPU_TIMEOUT": "seconds until a question to a TPU, or a wait for one, is given up; by "
     "default 30",
     "TPUDIST_TRACEBACK": "1: an error of a command shows its traceback",

@@ -15,11 +15,11 @@ import zlib
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import tensorflow as tf
-from tensorflow.core.framework import attr_value_pb2, function_pb2
+from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.eager import context
 from tensorflow.python.framework import random_seed
 
-from tpudist.tfcompat import functions, graphs, placed_graphs, versions
+from tpudist.tfcompat import functions, graphs, placed_graphs, rewrites, versions
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -200,7 +200,7 @@ def renumber(op: Operation, number: int) -> None:
     op._set_attr("seed2", attr_value_pb2.AttrValue(i=number))
 
 
-class Variants:
+class Variants(rewrites.FunctionCopies):
     """Copies of functions that `source` knows and draw random numbers, for one replica in `target`.
 
     In each function TensorFlow numbers the random ops from 0 again. Replica 0 calls the functions
@@ -209,30 +209,19 @@ class Variants:
     """
 
     def __init__(self, source: Any, target: Any, replica_id: int) -> None:
-        self._source = source
-        self._target = target
+        super().__init__(source, target)
         self._replica_id = replica_id
-        self._names: dict[str, str] = {}
 
     def call(self, node: NodeDef) -> None:
-        """Makes a ``NodeDef`` call the copies of its functions."""
-        for function in graphs.called_by(node):
-            if function.name not in self._names:
-                self._names[function.name] = function.name  # if it calls itself
-                self._copy(graphs.definition(self._source, function.name))
-            function.name = self._names[function.name]
+        """See the base class."""
+        if self._replica_id:
+            super().call(node)
 
-    def _copy(self, original: Any) -> None:
-        if not self._replica_id or original is None or not _draws(self._source, original):
-            return
-        made = function_pb2.FunctionDef()
-        made.CopyFrom(original)
-        seeded = [node for node in made.node_def if _has_seeds(node)]
+    def change(self, definition: Any) -> None:
+        """See the base class."""
+        seeded = [node for node in definition.node_def if _has_seeds(node)]
         for node in seeded:
             self._renumber(node, len(seeded))
-        for node in made.node_def:
-            self.call(node)
-        self._names[original.signature.name] = graphs.add_function(self._target, made)
 
     def _renumber(self, node: NodeDef, count: int) -> None:
         """Changes the number of `node`, if TensorFlow gave it: it numbered `count` ops from 0."""

@@ -77,6 +77,14 @@ def test_tolerances_are_those_of_the_test(pin):
         pin().check("a", 140.0, rtol=0.1)
 
 
+def test_the_tolerance_of_a_tpus_numbers(pin, monkeypatch):
+    pin().check("a", 1.0)
+    monkeypatch.setenv("TPUDIST_TPU_NUMBERS", "1")
+    pin().check("a", 1.003)
+    with pytest.raises(PinError, match="rtol=0.00390625"):
+        pin().check("a", 1.005)
+
+
 def test_an_error_has_three_parts_and_is_an_assertion(pin):
     pin().check("a", 1.0)
     with pytest.raises(AssertionError) as caught:

@@ -6,6 +6,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
+from tpudist import machine
 from tpudist.errors import PinError
 from tpudist.toolbox import compare
 from tpudist.tools.pins import SUFFIX, store, values
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Tolerances of :meth:`Pin.check`, in its units.
 RTOL, ATOL = 1e-5, 1e-8
+
+#: The least `rtol` with a TPU's numbers: twice what rounding to bfloat16 changes an operand by.
+TPU_RTOL = 2.0**-8
 
 RECORD, UPDATE = "record", "update"
 
@@ -73,12 +77,15 @@ class Pin:
           value: numbers, text, arrays, tensors, per-replica values, or lists
             and dicts of them; a list of losses is a curve in the report. See
             ``tpudist.tools.pins.values`` for what is kept of a large array.
-          rtol, atol: ``|obtained - expected| <= atol + rtol * |expected|``.
+          rtol, atol: ``|obtained - expected| <= atol + rtol * |expected|``; with
+            TPUDIST_TPU_NUMBERS=1 `rtol` is 2**-8 at least.
 
         Raises:
           PinError: (an AssertionError) it differs; under CI, it is missing.
         """
         __tracebackhide__ = True
+        if os.environ.get(machine.TPU_NUMBERS, "0") not in ("", "0"):
+            rtol = max(rtol, TPU_RTOL)
         self._settle("value", name, values.encode(value, name), rtol, atol)
 
     def check_structure(self, name: str, value: object) -> None:

@@ -16,7 +16,7 @@ from tpudist.tfcompat import distributed, distributed_values, functions, graphs,
 from tpudist.virtual import keras_loops
 from tpudist.virtual.replicas import merge
 from tpudist.virtual.tpu_check import reports
-from tpudist.virtual.trace import collectives, dependencies, function_graphs
+from tpudist.virtual.trace import collectives, dependencies, function_graphs, tpu_numbers
 from tpudist.virtual.variables import splits
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
         if not tf.executing_eagerly():
             splits.split_written(extended.replicas.others())
             explanation.refused = reports.check_ops(extended.replicas.ops(), results)
+            tpu_numbers.round_operands(tf.compat.v1.get_default_graph(), extended.replicas.ops())
         if extended.runs_as_session:
             graph = tf.compat.v1.get_default_graph()
             dependencies.prune_ops(graph, extended.replicas.ops(), results)

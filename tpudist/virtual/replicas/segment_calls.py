@@ -9,7 +9,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import reductions, vectorize
 from tpudist.virtual.replicas import flows
-from tpudist.virtual.trace import dependencies, function_graphs, segments
+from tpudist.virtual.trace import dependencies, function_graphs, segments, tpu_numbers
 from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import storage, stored_once
 
@@ -176,6 +176,7 @@ class Calls:
         if not graph.outputs:
             with graph.as_default():
                 graph.outputs = [tf.constant(0)]
+        tpu_numbers.round_operands(graph)
         inputs = [self._source(source, replica) for _, source, replica in used]
         inputs += [self._captured_by_merge(outer) for outer, _ in functions.captures(graph)]
         with tf.control_dependencies(self._last):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops, random_seeds
-from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace import dependencies, tpu_numbers
 from tpudist.virtual.trace.dependencies import IdentityMap
 
 if TYPE_CHECKING:
@@ -212,6 +212,7 @@ def _copy(program: Program, segment: Segment, replica_id: int) -> FunctionGraph:
         graph.inputs = placeholders
         graph.outputs = elements[: len(segment.outputs)] or [tf.constant(0)]
         graph.control_outputs = elements[len(segment.outputs) :]
+    tpu_numbers.round_operands(graph)
     return graph
 
 

@@ -18,7 +18,7 @@ import tensorflow as tf
 from tpudist import machine
 from tpudist.tfcompat import functions, placed_graphs
 from tpudist.virtual import explanations
-from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace import dependencies, tpu_numbers
 from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
 from tpudist.virtual.vectorize.values import batched_values, tensor_lists
@@ -112,6 +112,8 @@ def _batch(
     if positions is not None:
         return BatchedSegment(positions, segment.inputs, outputs, around)
     tensor_lists.check_fed(graph)
+    with graph.building():
+        tpu_numbers.round_operands(graph)
     must_run = [op for needed in segment.must_run for op in builder.ops_of(needed)]
     graph.control_outputs = list(collections.OrderedDict.fromkeys(must_run))
     program.explanation.built += len(graph.get_operations())

@@ -9,6 +9,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from tpudist.tfcompat import functions, made_ops, placed_graphs
+from tpudist.virtual.trace import tpu_numbers
 from tpudist.virtual.vectorize import called_functions, replica_sums
 from tpudist.virtual.vectorize.values import optionals, tensor_lists
 from tpudist.virtual.vectorize.values.batched_values import NotBatchable, Uniform
@@ -59,6 +60,7 @@ class BatchedFunction:
 def finished(graph: Any) -> TracedFunction:
     """The function of a FuncGraph that has its inputs, ops and outputs."""
     tensor_lists.check_fed(graph)
+    tpu_numbers.round_operands(graph)
     graph.control_outputs = [  # reads too: ops after the call must wait for them
         op for op in graph.get_operations() if functions.is_stateful(op)
     ]
