@@ -12,7 +12,6 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Tuple
 
-from tpudist import surfaces
 from tpudist.errors import EraNameError
 
 if TYPE_CHECKING:
@@ -155,10 +154,10 @@ def _members_of_keras() -> Iterator[Patch]:
     """Yields the members that Keras had in the eras, and has no more: they say what to type."""
     from tpudist.tfcompat import keras_packages
 
-    for base, names in keras_packages.classes_with_members():
-        for name in names:
+    for base, members in keras_packages.classes_with_members():
+        for name, instead in members.items():
             if not hasattr(base, name):
-                yield base, name, _Gone(name, surfaces.KERAS_MEMBERS[name])
+                yield base, name, _Gone(name, instead)
 
 
 def _cores_in_lists() -> Iterator[Patch]:

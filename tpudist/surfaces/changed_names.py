@@ -87,14 +87,17 @@ def generation(dotted: str, positional: int, keywords: Iterable[str], complete: 
     return SAME
 
 
-def defaults_left_out(dotted: str, positional: int, keywords: Iterable[str]) -> dict[str, str]:
-    """{parameter: its default in TensorFlow 1} of those that a call leaves out and that changed.
+def defaults_left_out(
+    dotted: str, positional: int, keywords: Iterable[str], rows_of: str = "CHANGED_DEFAULTS"
+) -> dict[str, str]:
+    """{parameter: its old default} of those that a call leaves out and that changed.
 
     Args:
       dotted, positional, keywords: as of `generation`.
+      rows_of: the table: of what TensorFlow 2 changed, or KERAS_3_DEFAULTS.
     """
     keywords = frozenset(keywords)
-    rows = table("CHANGED_DEFAULTS").get(dotted, {})
+    rows = table(rows_of).get(dotted, {})
     places_ = {name: row.partition(" ") for name, row in rows.items()}
     return {
         name: default

@@ -105,5 +105,7 @@ _KINDS: dict[str, Callable[[str], Any]] = {
     "leads": lambda text: _flat(_leads(text)),
     "leads of each": lambda text: _of_each(_leads(text)),
     "homes": _homes,
-    "members": lambda text: {(kind, name): value for kind, name, value in _pairs(text)},
+    "members": lambda text: {
+        (kind, name): value for kinds, name, value in _pairs(text) for kind in kinds.split()
+    },
 }

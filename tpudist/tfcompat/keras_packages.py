@@ -29,9 +29,6 @@ _OPTIMIZERS_WITHIN = ("optimizers.legacy", "optimizers.optimizer_v2", "optimizer
 
 _OPTIMIZERS = ("keras.optimizers", "optimizers")
 
-#: What names of members end in that models have, and other layers have not.
-_OF_MODELS = ("_generator", "_classes", "_proba", "to_yaml")
-
 
 def minor() -> str:
     """The installed TensorFlow's minor release, such as "2.21"."""
@@ -173,13 +170,17 @@ def batch_normalization_with_masks() -> type[Any] | None:
     return importlib.import_module(name).BatchNormalizationBase
 
 
-def classes_with_members() -> list[tuple[Any, list[str]]]:
-    """Pairs of a base class of the eras' Keras and the names of `KERAS_MEMBERS` that it had."""
-    keras, members = _of_eras(), sorted(surfaces.KERAS_MEMBERS)
-    of_models = [name for name in members if name.endswith(_OF_MODELS)]
-    of_layers = [name for name in members if name not in of_models]
-    pairs = [(keras.Model, of_models), (keras.layers.Layer, of_layers)]
-    return pairs + ([(keras.metrics.Metric, of_layers)] if versions.HAS_METRIC else [])
+def classes_with_members() -> list[tuple[Any, dict[str, str]]]:
+    """Pairs of a base class of the eras' Keras and its rows of `KERAS_MEMBERS`."""
+    keras = _of_eras()
+    bases = {"model": keras.Model, "layer": keras.layers.Layer}
+    if versions.HAS_METRIC:
+        bases["metric"] = keras.metrics.Metric
+    rows = surfaces.KERAS_MEMBERS.items()
+    return [
+        (base, {name: instead for (of, name), instead in rows if of == kind})
+        for kind, base in bases.items()
+    ]
 
 
 def _package() -> str:

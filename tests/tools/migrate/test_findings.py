@@ -37,7 +37,7 @@ def test_a_cause_is_two_lines_at_most(printed):
         "    and 22 more places: 3, b.py:1, c.py:2, c.py:3, c.py:4, c.py:5, c.py:6, c.py:7, "
         "c.py:8, ...",
         "b.py:3:1: keras-members: x.fit_generator: Keras 3 has it no longer; "
-        + surfaces.KERAS_MEMBERS["fit_generator"],
+        + surfaces.KERAS_MEMBERS["model", "fit_generator"],
     ]
     assert "24 left" in lines[3]
 

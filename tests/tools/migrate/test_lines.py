@@ -44,6 +44,8 @@ def test_each_rule_has_a_case():
             "changed-defaults",
             "frozen-batch-norm",
             "keras-2",
+            "keras-losses",
+            "keras-tensors",
             "sessions",
             "run-steps-on-dataset",
             "first-generation",

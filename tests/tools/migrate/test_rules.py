@@ -144,7 +144,7 @@ def test_below_tensorflow(full, dotted):
         ("python.distribute.tpu_strategy.TPUStrategyV2", "strategy"),
         ("distribute.get_strategy", "strategy"),
         ("train.AdamOptimizer", "optimizer"),
-        ("keras.optimizers.Adam", None),
+        ("keras.optimizers.Adam", "keras_optimizer"),
         ("distribute.ReduceOp", None),
         ("Session", None),
         ("estimator.ExportStrategy", None),

@@ -17,7 +17,7 @@ from tpudist.tools.migrate.use import Plan
 
 RULE = "keras-2"
 #: The rules that only a program for Keras 3 needs.
-OF_KERAS_3 = ("keras-arguments",)
+OF_KERAS_3 = ("keras-arguments", "keras-losses", "keras-tensors")
 _IN_GRAPHS = re.compile(r"keras\.(layers|models|Model|Sequential|Input|backend|applications)\b")
 _LINES = ("import os", 'os.environ["TF_USE_LEGACY_KERAS"] = "1"  # Keras 2: pip install tf_keras')
 

@@ -106,7 +106,7 @@ def uses(plan: Plan, table: Table) -> Found:
     taken: set[Any] = set()
     for node in plan.module.of(ast.Attribute):
         if ("any", node.attr) in table:
-            yield from keras.of_member(plan, node, table["any", node.attr])
+            yield from _of_any(plan, node, table["any", node.attr])
         if node.attr in table.words or begins_with_tensorflow(plan, node):
             yield from _of_tensorflow(plan, node, table, taken)
         if node.attr in table.owners:
@@ -116,6 +116,18 @@ def uses(plan: Plan, table: Table) -> Found:
     yield from keras.uses(plan, table)
     yield from _tpu_devices(plan, table)
     _leave_definitions(plan, table)
+
+
+def _of_any(plan: Plan, node: Any, rule: Rule) -> Found:
+    """Finds a method that a rule asks for on any object, unless it is the program's own."""
+    name, parent = node.attr, plan.module.parent(node)
+    keywords = [each.arg for each in getattr(parent, "keywords", ())]
+    if name == "compile" and "distribute" not in keywords:
+        return
+    values = plan.evaluator.values(plan.module, node)
+    is_own = bool(values) and all(value[0] == "function" for value in values)
+    if not is_own and (type(node.ctx) is ast.Load or name in surfaces.GONE_DATA_OPTIONS):
+        yield "any", name, node, rule
 
 
 def _bare_names(plan: Plan) -> Iterator[Any]:
@@ -162,10 +174,14 @@ def _leave_definitions(plan: Plan, table: Table) -> None:
         if "strategy" not in table.owners.get(node.name, ()) or node.name in _COMMON:
             continue
         owner = plan.module.parent(node)
-        if type(owner) is ast.ClassDef and members.is_strategy(plan.evaluator, plan.module, owner):
+        if type(owner) is ast.ClassDef and _is_strategys(plan, owner):
             rule = table["strategy", node.name]
             why = "a strategy of the program's own has it"
             plan.leave(node, rule.name, node.name, new_name(rule, node.name), why)
+
+
+def _is_strategys(plan: Plan, owner: ast.ClassDef) -> bool:
+    return members.kind_of(plan.evaluator, plan.module, owner) == "strategy"
 
 
 def new_name(rule: Rule, member: str) -> str:
@@ -249,11 +265,14 @@ def _leave_unsure(plan: Plan, node: Any, table: Table, names: list[str]) -> None
 def _member_use(plan: Plan, node: ast.Attribute, table: Table) -> Found:
     values = plan.evaluator.values(plan.module, node.value)
     known = kinds_of(plan, values, node.attr, table)
-    if not known:
+    owners = sorted(table.owners[node.attr])
+    if not known and "strategy" in owners:
         _leave_unresolved(plan, node, values, table)
+    elif not known and keras.of_unknown(plan, node, values):
+        yield owners[0], node.attr, node, table[owners[0], node.attr]
     for kind in sorted(known):
         rule = table[kind, node.attr]
-        if len(values) == 1:
+        if len(values) == 1 or rule.name.startswith("keras-"):
             yield kind, node.attr, node, rule
         elif kind != "optimizer" or plan.module.path in plan.program.divided:
             Use(plan, rule.name, kind, node.attr, node).leave(
@@ -264,18 +283,12 @@ def _member_use(plan: Plan, node: ast.Attribute, table: Table) -> Found:
 
 def kinds_of(plan: Plan, values: Values, name: str, table: Table) -> set[str]:
     """The kinds that an object with these values may be, of those that have a member."""
-    kinds = table.owners[name]
-    known = {value[1] for value in values if value[0] == "is"} & kinds
-    if "strategy" in kinds and any(members.inherits(plan.evaluator, each, name) for each in values):
-        known.add("strategy")
-    return known
+    return members.kinds(plan.evaluator, values, name) & table.owners[name]
 
 
 def _leave_unresolved(plan: Plan, node: ast.Attribute, values: Values, table: Table) -> None:
     """Reports a name that only strategies have, on an unknown owner."""
     name = node.attr
-    if "strategy" not in table.owners[name]:
-        return
     rule = table["strategy", name]
     use, new = Use(plan, rule.name, "strategy", name, node), new_name(rule, name)
     if any(_is_strategy_class(plan, value, name) for value in values):
@@ -299,5 +312,5 @@ def may_be_a_strategys(plan: Plan, owner: Any, name: str, values: Values) -> boo
 def _is_strategy_class(plan: Plan, value: tuple[Any, ...], name: str) -> bool:
     """Whether a value is a class of strategies, which has a member from TensorFlow's."""
     if value[0] == "class":
-        return members.inherits(plan.evaluator, ("object", *value[1:]), name)
+        return members.inherits(plan.evaluator, ("object", *value[1:]), name) == "strategy"
     return value[0] == "tf" and tensorflow_names.is_strategy_class(value[1])

@@ -20,6 +20,7 @@ from tpudist.tools.migrate import estimators, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Hints
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.module import Module
+from tpudist.tools.migrate.rules import keras
 
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
@@ -28,6 +29,7 @@ _OWN = {
     for rule in rules.load()
     for kind, name in rule.uses
     if kind not in ("tf", "call") and "_" in name
+    if not rule.name.startswith("keras-") or name in keras.ALONE
 }
 #: The session of a test case.
 _OF_TESTS = r"\b(test|cached)_session\(|\bself\.session\("
@@ -110,6 +112,7 @@ class Program:
         between graphs and eager execution, and those with a TPUEstimator.
       keras_starts: the files that programs with names of Keras start with, unless they say
         themselves which Keras it is.
+      keras: the files of programs with names of Keras.
       keras_graphs: files with names of Keras, of programs that use a Session or make a Graph.
       graphs: the files of programs that use a Session or make a Graph.
       v2_graphs: those of them that have TensorFlow 2's behavior.
@@ -151,6 +154,7 @@ class Program:
         self.estimators = estimators.files(codebase, naming_one, (second | self.later) - self._v1)
         self.starts = self._starts(codebase)
         naming_keras = {path for path, each in facts.items() if each.keras}
+        self.keras = codebase.programs(naming_keras)
         self.keras_graphs = naming_keras & self.graphs
         keras_starts = self._entries(codebase, naming_keras, self._saying("keras 2"))
         self.keras_starts = keras_starts.difference(self.estimators)

@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     from typing import Iterable
 
 
+#: The value of what a layer gives of a symbolic input.
+SYMBOLIC: Values = frozenset([("is", "keras_tensor")])
+#: {kind: that of its elements}.
+ELEMENTS = {"keras_tensor": "keras_tensor", "layers": "layer", "metrics": "metric"}
+
+
 class Evaluator:
     """Finds the values of expressions of a code base.
 
@@ -109,7 +115,29 @@ class Evaluator:
         if name:
             return _of_builtin(self, module, node, name)
         values = self.values(module, node.func)
+        if any(members.computes(self, each) for each in values) and self.is_symbolic(module, node):
+            return SYMBOLIC
         return set().union(*[members.result(self, value) for value in values])
+
+    def is_symbolic(self, module: Module, call: ast.Call) -> bool:
+        """Whether an argument of a call is the output of a layer, or a list with one."""
+        passed = [*call.args, *(each.value for each in call.keywords)]
+        inner = [each for node in passed for each in getattr(node, "elts", [node])]
+        return any(self.values(module, each) >= SYMBOLIC for each in inner)
+
+    def _operation(self, module: Module, node: Any) -> Iterable[Any]:
+        operands = (node.left, node.right) if type(node) is ast.BinOp else (node.operand,)
+        is_symbolic = any(self.values(module, each) >= SYMBOLIC for each in operands)
+        return SYMBOLIC if is_symbolic else OTHER
+
+    def _subscript(self, module: Module, node: ast.Subscript) -> Iterable[Any]:
+        return self._elements(self.values(module, node.value)) or UNKNOWN
+
+    def _elements(self, values: Values) -> Values:
+        """What is in the lists of some objects of Keras; a part of a layer's output is one."""
+        return frozenset(
+            ("is", ELEMENTS[v[1]]) for v in values if v[0] == "is" and v[1] in ELEMENTS
+        )
 
     def _either(self, module: Module, node: Any) -> Iterable[Any]:
         inner = node.values if type(node) is ast.BoolOp else [node.body, node.orelse]
@@ -171,6 +199,7 @@ class Evaluator:
         if kind in (ast.For, ast.AsyncFor, ast.comprehension):
             if type(parent.iter) in (ast.Tuple, ast.List) and not _has_star(parent.iter):
                 return NOTHING.union(*[self.values(module, each) for each in parent.iter.elts])
+            return self._elements(self.values(module, parent.iter)) or UNKNOWN
         return UNKNOWN
 
     def _annotated(self, module: Module, statement: ast.AnnAssign) -> Values:
@@ -226,7 +255,9 @@ _METHODS: dict[type, Any] = {
     ast.Lambda: Evaluator._lambda,
     ast.Tuple: Evaluator._tuple,
     ast.NamedExpr: Evaluator._inner,
-    **dict.fromkeys((ast.Subscript, ast.Await, ast.Yield, ast.YieldFrom), Evaluator._unknown),
+    ast.Subscript: Evaluator._subscript,
+    **dict.fromkeys((ast.BinOp, ast.UnaryOp), Evaluator._operation),
+    **dict.fromkeys((ast.Await, ast.Yield, ast.YieldFrom), Evaluator._unknown),
 }
 
 

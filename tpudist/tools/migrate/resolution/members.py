@@ -89,23 +89,34 @@ def _called(decorator: Any) -> ast.expr:
     return decorator.func if type(decorator) is ast.Call else decorator
 
 
-def is_strategy(evaluator: Evaluator, module: Module, class_node: ast.ClassDef) -> bool:
-    """Whether a class of the code base is below a strategy class of TensorFlow."""
-    return any(
-        value[0] == "tf" and tensorflow_names.is_strategy_class(value[1])
-        for _, base in _lineage(evaluator, module, class_node)
-        for value in base
-    )
+def kind_of(evaluator: Evaluator, module: Module, class_node: ast.ClassDef) -> str:
+    """The kind of the objects of a class of the code base, by TensorFlow's classes above it."""
+    bases = [base for _, base in _lineage(evaluator, module, class_node)]
+    kinds = (tensorflow_names.result_of(v[1]) for base in bases for v in base if v[0] == "tf")
+    return next(filter(None, kinds), "")
 
 
-def inherits(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> bool:
-    """Whether an "object" has a member from a strategy class of TensorFlow, not from its own."""
+def inherits(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> str:
+    """The kind from which an "object" has a member; "" if it has it from its own classes."""
     if value[0] != "object":
-        return False
+        return ""
     _, module, node = value
-    return is_strategy(evaluator, module, node) and not any(
-        name in assignments(where, owner) for (where, owner), _ in _lineage(evaluator, module, node)
-    )
+    lineage = _lineage(evaluator, module, node)
+    is_own = any(name in assignments(where, owner) for (where, owner), _ in lineage)
+    return "" if is_own else kind_of(evaluator, module, node)
+
+
+def kinds(evaluator: Evaluator, values: Values, name: str = "") -> set[str]:
+    """The kinds that an object with these values may be, from which it has a member."""
+    found = {value[1] for value in values if value[0] == "is"}
+    return found.union(inherits(evaluator, value, name) for value in values) - {""}
+
+
+def computes(evaluator: Evaluator, value: tuple[Any, ...]) -> bool:
+    """Whether calling a value on the output of a layer gives another one: a layer, an op."""
+    if value[0] == "tf":
+        return tensorflow_names.result_of(value[1]) is None
+    return not kinds(evaluator, frozenset([value])).isdisjoint(("layer", "model"))
 
 
 def _lineage(
@@ -132,9 +143,8 @@ def _of_class(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Iterab
         found |= inner or set()
     if defined:
         return found
-    if kind == "object" and is_strategy(evaluator, module, node):
-        return attribute(evaluator, ("is", "strategy"), name)
-    return UNKNOWN
+    above = kind_of(evaluator, module, node) if kind == "object" else ""
+    return attribute(evaluator, ("is", above), name) if above else UNKNOWN
 
 
 def _own(

@@ -17,6 +17,15 @@ _STRATEGY = re.compile(
     r"|^python\.distribute\.\w+\.\w*Strategy(V[12])?$"
 )
 _OPTIMIZER = re.compile(r"^train\.\w+Optimizer$")
+_OF_KERAS = re.compile(
+    r"^(?:keras\.)?(?:(?:metrics|losses|optimizers)|(?<=keras\.)(?:layers|callbacks|applications))"
+    r"\.(?:\w+\.)*[A-Z]\w+$"
+)
+#: {module of Keras: the kind of what its classes make}.
+_KINDS = {
+    "applications": "model", "callbacks": "callback", "layers": "layer", "losses": "loss",
+    "metrics": "metric", "optimizers": "keras_optimizer",
+}  # fmt: skip
 
 _V1 = "compat.v1."
 #: What names of the table and of TensorFlow 1 begin with: ``from tensorflow import *`` binds them.
@@ -90,4 +99,6 @@ def result_of(dotted: str) -> str | None:
         return "strategy"
     if _OPTIMIZER.match(dotted):
         return "optimizer"
+    if dotted not in surfaces.RESULTS and _OF_KERAS.match(dotted):
+        return _KINDS[dotted.replace("keras.", "").partition(".")[0]]
     return surfaces.RESULTS.get(dotted)

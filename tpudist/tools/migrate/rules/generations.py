@@ -6,7 +6,7 @@ from tpudist import surfaces
 from tpudist.surfaces import changed_names as changed
 from tpudist.tools.migrate import generation
 from tpudist.tools.migrate.resolution.module import first_name
-from tpudist.tools.migrate.rules import rule
+from tpudist.tools.migrate.rules import keras, rule
 from tpudist.tools.migrate.use import Use
 
 _OF_STRATEGIES = ("distribute.", "tpu.")  # they have rules of their own
@@ -53,10 +53,6 @@ def _leave_undecided(use: Use, why: str) -> None:
         use.leave(why, instead, lasts=path not in program.disputed)
 
 
-#: What Keras 3 calls hard_sigmoid is another function than that of Keras 2.
-_HARD_SIGMOID = "lambda x: tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
-
-
 @rule("changed-defaults", [("tf", name) for name in surfaces.CHANGED_DEFAULTS])
 def changed_defaults(use: Use) -> None:
     """Arguments whose defaults changed: ``recurrent_activation`` of an LSTM, ``reset_after``."""
@@ -72,7 +68,7 @@ def changed_defaults(use: Use) -> None:
         if use.has_stars:
             use.leave("TensorFlow 1 had other defaults", written)
         elif use.plan.keras == "3" and "recurrent_activation" in left_out:
-            instead = written.replace("'hard_sigmoid'", _HARD_SIGMOID)
+            instead = written.replace("'hard_sigmoid'", keras.HARD_SIGMOID)
             use.leave("TensorFlow 1 had other defaults", instead)
         else:
             use.edits.insert(use.arguments[-1].end, ", " + written.replace("'", '"'))
