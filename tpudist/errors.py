@@ -8,7 +8,7 @@ parts: what was seen, why it cannot work, and what to type instead.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence
 
 #: How NumPy 2 writes a scalar in a list; as everything else writes it, it is what is inside.
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:bool|bytes|complex|float|int|str|uint)\w*\(([^()]*)\)")
@@ -147,6 +147,9 @@ class MatrixError(TpudistError, RuntimeError):
 
 class CompileError(TpudistError, RuntimeError):
     """A program cannot be lowered, or there is no compiler for it here."""
+
+    #: What is refused, a `tpudist.virtual.tpu_check.causes.Cause` for each line, if that is known.
+    causes: Sequence[Any] = ()
 
     def __str__(self) -> str:
         return _on_lines(self)

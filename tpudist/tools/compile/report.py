@@ -24,6 +24,16 @@ class Failure(NamedTuple):
     largest: tuple[Buffer, ...]
 
 
+class Refusal(NamedTuple):
+    """Why a function was not lowered, so that no compiler was asked."""
+
+    function: str  # its name, with its line
+    file: str  # of the user's code, "" if unknown
+    line: int  # 0 if unknown
+    cause: str
+    advice: str  # what to type instead
+
+
 class Buffer(NamedTuple):
     """An array of the program: its size, shape, op, and line of the user's code."""
 
@@ -104,6 +114,7 @@ class Hot(NamedTuple):
     op_name: str
     cycles: int  # only for comparing
     share: float  # of all cycles, 0 to 1
+    layer: str = ""  # the name scope of the op, a layer's of Keras; "" without one
 
 
 class Versions(NamedTuple):
@@ -142,7 +153,7 @@ class Report(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Returns a dict of JSON types; "compared" is what a later report is compared with."""
         compared = self.compared() if self.ok else None
-        values = dict(_plain(self), schema=SCHEMA, compared=compared)
+        values = dict(plain(self), schema=SCHEMA, compared=compared)
         if self.memory:
             values["memory"]["total"] = self.memory.total
         return values
@@ -178,8 +189,8 @@ def _number(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _plain(value: object) -> Any:
+def plain(value: object) -> Any:
     """Returns a record as JSON types."""
     if hasattr(value, "_asdict"):
-        return {field: _plain(each) for field, each in value._asdict().items()}
-    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+        return {field: plain(each) for field, each in value._asdict().items()}
+    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value

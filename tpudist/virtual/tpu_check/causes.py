@@ -86,7 +86,12 @@ class Cause(NamedTuple):
         return self.why.startswith(_OF_VALUE)
 
     def __str__(self) -> str:
-        return "%s: %s: %s; %s" % (self.place, ", ".join(self.op_types), self.why, self.instead)
+        return "%s: %s; %s" % (self.place, self.what, self.instead)
+
+    @property
+    def what(self) -> str:
+        """The ops, and why a TPU refuses them."""
+        return ": ".join(filter(None, (", ".join(self.op_types), self.why)))
 
 
 def of(

@@ -155,16 +155,20 @@ def test_a_training_script_runs_unchanged_and_its_step_compiles(compiler, run):
     assert len(losses(done)) == 2 and losses(done) == losses(plain)
 
 
-def test_a_function_that_does_not_compile_is_exit_code_1(compiler, run):
-    done = run(PRINTS, "--compile", "v3-8", "--fast", "--era", "2.0")
+def test_a_function_that_does_not_compile_is_exit_code_1(compiler, run, tmp_path):
+    path = str(tmp_path / "report.json")
+    done = run(PRINTS, "--compile", "v3-8", "--fast", "--era", "2.0", "--json", path)
     assert done.returncode == 1
     assert "2 replica functions" in done.stdout
-    assert (
-        "script.py:%d: StringFormat, PrintV2: a TPU prints"
-        % (PRINTS[: PRINTS.index("tf.print")].count("\n") + 1)
-        in done.stdout
-    )
+    line = PRINTS[: PRINTS.index("tf.print")].count("\n") + 1
+    assert "script.py:%d: StringFormat, PrintV2: a TPU prints" % line in done.stdout
     assert "compiles: v3:2x2" in done.stdout
+    with open(path) as file:
+        written = json.load(file)
+    ((refused,), (compiled,)) = written["refused"], written["reports"]
+    assert refused["line"] == line and refused["file"].endswith("script.py")
+    assert refused["function"].startswith("step (") and compiled["ok"]
+    assert "a TPU prints" in refused["cause"] and "outside of it" in refused["advice"]
 
 
 def test_a_graph_with_a_loop_of_steps(compiler, run):

@@ -64,6 +64,7 @@ def test_the_json_form_has_not_changed():
         "op_name": "add",
         "cycles": 60,
         "share": 0.6,
+        "layer": "",
     }
     assert made["hottest"][1]["location"] == ""
     assert set(made["versions"]) == {"tpudist", "tensorflow", "libtpu", "pjrt"}
@@ -139,11 +140,12 @@ def test_a_fused_instruction_is_that_of_its_product():
     assert (found.op_name, found.location) == ("block/MatMul", "train.py:6")
 
 
-def test_the_hottest_ops_have_lines():
+def test_the_hottest_layers_have_lines():
     rows = [
         ("a/conv/Conv2D", 30),
         ("call/PartitionedCall/a/conv/Conv2D", 10),
-        ("PartitionedCall/gradient_tape/a/conv/Conv2D/Conv2DBackpropFilter", 25),
+        ("PartitionedCall/gradient_tape/a/conv/Conv2D/Conv2DBackpropFilter", 20),
+        ("Adam/Adam/update_2/update_0/ResourceApplyAdam", 5),
         ("a/pool/Max;b/other", 20),
         ("", 15),
     ]
@@ -151,15 +153,16 @@ def test_the_hottest_ops_have_lines():
         *records.COMPILED[:2],
         *(("add", [0, 0], (8, 128), records.estimated(cycles, name)) for name, cycles in rows),
     )
-    lines = dict.fromkeys([name.partition(";")[0] for name, _ in rows[:4]], "train.py:5")
+    lines = dict.fromkeys([name.partition(";")[0] for name, _ in rows[:5]], "train.py:5")
     lines[rows[2][0]] = "train.py:6"
     found = records.summarized(
         records.answer(optimized=compiled), records.a_program(locations=lines)
     )
     text = terminal.text(found)
-    assert "hottest    40 %  train.py:5  a/conv/Conv2D\n" in text
-    assert "25 %  train.py:6  gradient_tape/a/conv/Conv2D/Conv2DBackpropFilter\n" in text
-    assert "20 %  train.py:5  a/pool/Max\n" in text
+    assert "hottest    40 %  train.py:5  a/conv\n" in text
+    assert "20 %  train.py:6  a/conv\n" in text
+    assert "20 %  train.py:5  a/pool\n" in text
+    assert "5 %  train.py:5  Adam\n" in text
     assert "15 %  (no line of the user's)  (the compiler's own)\n" in text
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 from tpudist import files
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.toolbox import compare
 from tpudist.tools.compile import report
 from tpudist.tools.compile.pages import terminal, units
-from tpudist.tools.compile.report import Report
+from tpudist.tools.compile.report import Refusal, Report
 
 #: By how much HBM, FLOPs and bytes may differ.
 RTOL = 0.05
@@ -60,29 +60,34 @@ def check(options: argparse.Namespace) -> None:
         load(options.baseline)
 
 
-def finish(named: list[tuple[str, Report]], options: argparse.Namespace) -> int:
+def finish(
+    named: list[tuple[str, Report]], options: argparse.Namespace, refused: Sequence[Refusal] = ()
+) -> int:
     """Writes reports where the options say, and checks them.
 
     Args:
       named: (name of the function, its report), in the order of the program.
       options: of the verb; None or False where one was left out.
+      refused: why functions were not lowered.
 
     Returns:
-      0, or 1 if a program does not compile, is larger than ``max_hbm``, or differs from
-      the baseline.
+      0, or 1 if a function is refused, or a program does not compile, is larger than
+      ``max_hbm``, or differs from the baseline.
     """
     reports = [each for _, each in named]
     if options.json:
-        files.write(options.json, json.dumps(_json(named), indent=1) + "\n")
+        files.write(options.json, json.dumps(_json(named, refused), indent=1) + "\n")
     problems = list(_problems(reports, options))
     for text in problems:
         print("tpudist: %s" % text, file=sys.stderr)
-    return 1 if problems or not all(each.ok for each in reports) else 0
+    return 1 if problems or refused or not all(each.ok for each in reports) else 0
 
 
-def _json(named: list[tuple[str, Report]]) -> dict[str, Any]:
+def _json(named: list[tuple[str, Report]], refused: Sequence[Refusal]) -> dict[str, Any]:
     objects = [dict(each.to_json(), name=name) for name, each in named]
-    return objects[0] if len(objects) == 1 else {"schema": report.SCHEMA, "reports": objects}
+    if len(objects) == 1 and not refused:
+        return objects[0]
+    return {"schema": report.SCHEMA, "reports": objects, "refused": report.plain(refused)}
 
 
 def _problems(reports: list[Report], options: argparse.Namespace) -> Iterator[str]:

@@ -61,13 +61,14 @@ def run(options: argparse.Namespace) -> int:
     count = len(recorded)
     print("compiled for %s: %d replica function%s" % (slice_.name, count, "s" * (count != 1)))
     reports = [(each.name, _report(each, slice_, options)) for each in recorded]
+    refused = [one for each in recorded for one in each.refusals()]
     if not recorded:
         print(
             "tpudist run: the script ran no function on replicas, so there was nothing to compile",
             file=sys.stderr,
         )
-    checked = gate.finish([(name, each) for name, each in reports if each is not None], options)
-    return code or (1 if not reports or None in [each for _, each in reports] else checked)
+    compiled = [(name, each) for name, each in reports if each is not None]
+    return code or gate.finish(compiled, options, refused) or int(not recorded)
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import collections
 import math
+import re
 from typing import TYPE_CHECKING, Any, Mapping
 
 import tpudist
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 #: How many of the largest arrays before optimization are reported.
 _LARGEST = 10
+
+#: Parts of an op's name that are not of the program.
+_NO_SCOPE = re.compile(r"^(gradient_tape|update(_\d+)*)$")
 
 #: What to do about each kind of failure.
 _INSTEAD = {
@@ -166,6 +170,7 @@ def _hottest(program: Program, compiled: messages.HloModule) -> tuple[report.Hot
                 _short(names[0]),
                 each.cycles,
                 each.cycles / whole,
+                _layer(_short(names[0])),
             )
         )
     return tuple(hottest)
@@ -174,6 +179,18 @@ def _hottest(program: Program, compiled: messages.HloModule) -> tuple[report.Hot
 def _short(name: str) -> str:
     """Returns an op's name without the function calls around it, which the user did not write."""
     return name.rpartition("PartitionedCall/")[2]
+
+
+def _layer(name: str) -> str:
+    """Returns the name scope of an op, of a gradient or an update without what adds to its name.
+
+    ``a/dense/MatMul``, and its gradient ``gradient_tape/a/dense/MatMul/MatMul_1``, are of
+    ``a/dense``: types of ops begin with a capital letter, and names of layers do not.
+    """
+    parts = [each for each in name.split("/")[:-1] if not _NO_SCOPE.match(each)]
+    while parts and parts[-1][:1].isupper() and len(parts) > 1:
+        parts.pop()
+    return "/".join(parts)
 
 
 def _warnings(program: Program, topology: Slice) -> tuple[str, ...]:

@@ -8,8 +8,10 @@ from tpudist.errors import CompileError
 from tpudist.tfcompat import graphs
 from tpudist.tools.compile.lowering import to_hlo, tracing
 from tpudist.tools.compile.program import Program
+from tpudist.tools.compile.report import Refusal
 from tpudist.virtual import explanations
 from tpudist.virtual.replicas import replicate
+from tpudist.virtual.tpu_check.causes import Cause
 from tpudist.virtual.variables import stored_once
 
 
@@ -20,6 +22,17 @@ class Recorded(NamedTuple):
     name: str
     program: Program | None
     error: CompileError | None
+
+    def refusals(self) -> list[Refusal]:
+        """Why it could not be lowered, for each line; none if it was."""
+        if self.error is None:
+            return []
+        causes = self.error.causes or [Cause("?", (), self.error.seen, self.error.instead)]
+        places = [each.place.rpartition(":") for each in causes]
+        return [
+            Refusal(self.name, file, int(line) if file else 0, each.what, each.instead)
+            for each, (file, _, line) in zip(causes, places)
+        ]
 
 
 class Recorder:

@@ -7,7 +7,7 @@ warns. One error names all of it, also what TensorFlow raises while it traces or
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 import tensorflow as tf
 
@@ -44,11 +44,14 @@ def refuse_unsupported(graph: tf.Graph) -> None:
     """
     found = causes.without_host(graph, graph.outputs)
     if not all(each.is_of_value for each in found):
-        raise CompileError(
-            "%d line(s) of the step cannot be compiled for a TPU:\n  %s"
-            % (len(found), "\n  ".join(map(str, found))),
-            "a TPU runs what XLA compiles; what its host would do is not compiled",
-            "what each line says",
+        raise _with_causes(
+            CompileError(
+                "%d line(s) of the step cannot be compiled for a TPU:\n  %s"
+                % (len(found), "\n  ".join(map(str, found))),
+                "a TPU runs what XLA compiles; what its host would do is not compiled",
+                "what each line says",
+            ),
+            found,
         )
 
 
@@ -59,7 +62,8 @@ def tracing_error(graph: tf.Graph, error: Exception) -> CompileError:
     results, which have no shape. The graph is that of the step, as far as it was traced.
     """
     results = [tensor for op in graph.get_operations() for tensor in op.outputs]
-    lines = list(map(str, causes.without_host(graph, results)))
+    found = causes.without_host(graph, results)
+    lines = list(map(str, found))
     place = graph_ops.error_line(error)
     message = (_CONVERTED.sub("", str(error)).strip() or "no message").splitlines()[-1].strip()
     if not message.startswith(type(error).__name__):
@@ -70,10 +74,13 @@ def tracing_error(graph: tf.Graph, error: Exception) -> CompileError:
         instead = "what the first line says"
     elif isinstance(error, (TypeError, ValueError, tf.errors.InvalidArgumentError)):
         instead = "args and kwargs of compile_step that one replica takes"
-    return CompileError(
-        "the step stopped while it was traced" + "".join("\n  " + line for line in lines),
-        "what is not traced cannot be compiled",
-        instead,
+    return _with_causes(
+        CompileError(
+            "the step stopped while it was traced" + "".join("\n  " + line for line in lines),
+            "what is not traced cannot be compiled",
+            instead,
+        ),
+        [*found, causes.Cause(place or "?", (), message, instead)],
     )
 
 
@@ -85,19 +92,31 @@ def lowering_error(step: Step, error: Exception) -> CompileError:
     graph, message = step.graph, str(getattr(error, "message", error)).strip()
     instead = next((hint for part, hint in _HINTS.items() if part in message), _OTHERWISE)
     if "compile-time constant" in message:
-        lines = list(map(str, causes.without_host(graph, graph.outputs)))
-        if lines:
-            return CompileError(
-                "the compiler needs values that only the run knows:\n  %s" % "\n  ".join(lines),
-                "a size, an axis or an index into a shape is part of a TPU program",
-                instead,
+        found = causes.without_host(graph, graph.outputs)
+        if found:
+            return _with_causes(
+                CompileError(
+                    "the compiler needs values that only the run knows:\n  %s"
+                    % "\n  ".join(map(str, found)),
+                    "a size, an axis or an index into a shape is part of a TPU program",
+                    instead,
+                ),
+                found,
             )
-    place = _line_of_node(graph, message)
-    return CompileError(
-        "%s%s" % (place + ": " if place else "", message.split("\n")[0]),
-        "TensorFlow could not lower the step to HLO",
-        instead,
+    place, said = _line_of_node(graph, message), message.split("\n")[0]
+    return _with_causes(
+        CompileError(
+            "%s%s" % (place + ": " if place else "", said),
+            "TensorFlow could not lower the step to HLO",
+            instead,
+        ),
+        [causes.Cause(place or "?", (), said, instead)],
     )
+
+
+def _with_causes(error: CompileError, found: Sequence[causes.Cause]) -> CompileError:
+    error.causes = tuple(found)
+    return error
 
 
 def _line_of_node(graph: tf.Graph, message: str) -> str:

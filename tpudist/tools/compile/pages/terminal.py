@@ -114,10 +114,10 @@ def _arguments(report: Report) -> list[str]:
 
 
 def _hottest(report: Report) -> list[str]:
-    """Formats the most expensive ops, each with the user's line."""
+    """Formats the most expensive layers, else ops, each with the user's line."""
     shares: dict[tuple[str, str], float] = collections.defaultdict(float)
     for each in report.hottest:
-        shares[each.location or _NO_LINE, each.op_name or _NO_OP] += each.share
+        shares[each.location or _NO_LINE, each.layer or each.op_name or _NO_OP] += each.share
     ranked = sorted(shares.items(), key=lambda row: -row[1])
     return ["%3.0f %%  %s  %s" % (100 * share, *where) for where, share in ranked[:_SHOWN]]
 
