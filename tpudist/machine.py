@@ -13,6 +13,9 @@ from typing import Mapping
 #: The folder of this package.
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
+#: The project's address, at which differences are reported; empty until it has one.
+PROJECT = ""
+
 #: Environment variable that overrides whatever TPU name a script passes.
 TPU = "TPUDIST_TPU"
 

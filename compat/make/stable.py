@@ -56,7 +56,11 @@ EXIT_CODES = {
     },
     "launch": {"that of the first worker that failed": "128 and its number for a signal"},
     "doctor": {"0": "nothing is wrong", "1": "something is"},
-    "selftest": {"0": "every value that was tried agrees", "1": "one differs"},
+    "selftest": {
+        "0": "every value agrees that was tried",
+        "1": "one differs, or a program fails",
+        "3": "the time was up before the end, and what was tried agrees",
+    },
     "matrix": {
         "0": "the command passed on every release",
         "1": "it failed on one",

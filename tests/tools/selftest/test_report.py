@@ -89,7 +89,6 @@ def test_the_report_has_it_all(monkeypatch, tmp_path, capsys):
     out = capsys.readouterr().out
     data = json.loads((tmp_path / "tpudist-selftest.json").read_text("utf-8"))
     assert "NOT OK" in out and "failed: contrib, towers: ValueError: <no>" in out
-    assert "TensorFlow 2.15.1" in out and "To send it upstream" in out
     assert data["failed"][0]["program"] == "towers" and data["system"]["replicas"] == 8
 
 
@@ -121,11 +120,36 @@ def test_a_worker_that_dies_is_told(monkeypatch, tmp_path):
     ]
 
 
+def test_without_tensorflow_nothing_is_written(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["selftest"]) == 2
+    err = capsys.readouterr().err
+    assert "no TensorFlow" in err and err.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+def test_unfinished_is_not_wrong(monkeypatch, tmp_path, capsys):
+    left = [dict(kind="unfinished", era="v2_2", program="training")]
+    monkeypatch.setattr(selftest, "all_surfaces", lambda tpu, end: lines() + left)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["selftest", "--tpu", "mine", "--timeout", "5"]) == 3
+    out = capsys.readouterr().out
+    assert "for 5 seconds at most" in out and "UNFINISHED" in out and "NOT OK" not in out
+    assert "left when the time was up: v2_2, training" in out
+    wrong = dict(kind="failed", era="contrib", program="towers", error="no")
+    monkeypatch.setattr(selftest, "all_surfaces", lambda tpu, end: [*lines(), *left, wrong])
+    assert cli.main(["selftest", "--tpu", "mine"]) == 1
+
+
 def test_a_worker_that_hangs_is_ended(monkeypatch, tmp_path):
     worker = tmp_path / "python"
-    worker.write_text("#!/bin/sh\nexec sleep 60\n")
+    said = '{"kind": "programs", "names": ["a", "b"]}', '{"kind": "value", "program": "a"}'
+    said = "".join("echo '@selftest %s'\n" % each for each in said)
+    worker.write_text("#!/bin/sh\n%sexec sleep 60\n" % said)
     worker.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(worker))
-    (line,) = selftest.one_surface("v2_2", "virtual:8", 0.5)
-    assert "the time was up" in line["error"]
-    assert selftest.one_surface("v2_2", "virtual:8", -1)[0]["why"] == "the time was up"
+    left = selftest.one_surface("v2_2", "virtual:8", 1)[2:]
+    assert left == [{"kind": "unfinished", "program": "b"}]
+    assert selftest.one_surface("v2_2", "virtual:8", -1) == [
+        {"kind": "unfinished", "program": "all"}
+    ]

@@ -9,6 +9,7 @@ module of :mod:`tpudist.tools.selftest.programs`, then ``python -m tests.tools.s
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import subprocess
@@ -19,11 +20,8 @@ from typing import Any
 
 from tpudist import console, files, machine, surfaces
 from tpudist.cloud import places
-from tpudist.errors import ArgumentError
+from tpudist.errors import ArgumentError, MissingTensorFlowError
 from tpudist.toolbox import installed
-
-#: Seconds that all of it may take.
-SECONDS = 280.0
 
 #: What a worker's line begins with if it is the report's: programs and libraries print too.
 MARK = "@selftest "
@@ -33,12 +31,20 @@ def run(options: argparse.Namespace) -> int:
     """Runs the programs, writes the report, prints what came of it.
 
     Returns:
-      0 if every value that was tried agrees, else 1.
+      0 if every value that was tried agrees, 1 if one differs or a program fails, 3 if that is
+      not so and the time was up before the end.
 
     Raises:
+      MissingTensorFlowError: there is none; nothing is written.
       ArgumentError: the folder of the report does not exist.
       TPUNameError: there is no such virtual TPU; nothing is written.
     """
+    if importlib.util.find_spec("tensorflow") is None:
+        raise MissingTensorFlowError(
+            "no TensorFlow beside %s" % sys.executable,
+            "the programs of the self-test run on it",
+            'pip install "tpudist[tensorflow]", or the TensorFlow of your TPU',
+        )
     from tpudist.tools.selftest import report
     from tpudist.virtual import system
 
@@ -49,13 +55,14 @@ def run(options: argparse.Namespace) -> int:
         )
     name = tpu_at_hand(options.tpu)
     system.check(name)
-    console.note("tpudist selftest on %s, for %d seconds at most" % (name, SECONDS), sys.stdout)
+    told = "tpudist selftest on %s, for %d seconds at most (--timeout)"
+    console.note(told % (name, options.timeout), sys.stdout)
     start = time.monotonic()
-    lines = all_surfaces(name, start + SECONDS)
+    lines = all_surfaces(name, start + options.timeout)
     made = report.made(name, lines, time.monotonic() - start)
     files.write(options.json, json.dumps(made, indent=1, sort_keys=True) + "\n")
     print(report.text(made, options.json))
-    return int(not made["ok"])
+    return int(not made["ok"]) or 3 * bool(made["unfinished"])
 
 
 def tpu_at_hand(name: str | None) -> str:
@@ -74,16 +81,21 @@ def all_surfaces(tpu: str, end: float) -> list[dict[str, Any]]:
     """
     lines: list[dict[str, Any]] = []
     for era in surfaces.ERAS:
+        start = time.monotonic()
         with console.working("programs of %s" % surfaces.spelled(era)):
-            said = one_surface(era, tpu, end - time.monotonic())
+            said = one_surface(era, tpu, end - start)
+        tried = len({each["program"] for each in said if each["kind"] == "value"})
+        told = "%s: %d programs in %d s"
+        told %= surfaces.spelled(era), tried, time.monotonic() - start
+        console.note(told, sys.stdout)
         lines += [dict(line, era=era) for line in said]
     return lines
 
 
 def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
-    """The report of one surface's process within some seconds."""
+    """The report of one surface's process within some seconds, and what it did not come to."""
     if seconds <= 0:
-        return [{"kind": "skipped", "program": "all", "why": "the time was up"}]
+        return [{"kind": "unfinished", "program": "all"}]
     variables = installed.quiet_variables()
     variables.pop(machine.TPU, None)
     with subprocess.Popen(
@@ -93,17 +105,25 @@ def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
         stderr=subprocess.PIPE,
         universal_newlines=True,
     ) as process:
-        late = threading.Timer(seconds, process.kill)
+        was_late = threading.Event()
+        late = threading.Timer(seconds, lambda: [was_late.set(), process.kill()])
         late.start()
         try:
             out, error = process.communicate()
         finally:
             late.cancel()
     lines = [json.loads(each[len(MARK) :]) for each in out.splitlines() if each.startswith(MARK)]
-    if process.returncode:
+    if was_late.is_set():
+        lines += [{"kind": "unfinished", "program": each} for each in _left(lines)]
+    elif process.returncode:
         last = (error.strip().splitlines() or ["nothing"])[-1]
         why = "exit code %d: %s" % (process.returncode, last)
-        if process.returncode == -9:
-            why = "ended after %.0f seconds, when the time was up" % seconds
         lines.append({"kind": "failed", "program": "the rest", "error": why})
     return lines
+
+
+def _left(lines: list[dict[str, Any]]) -> list[str]:
+    """The names of the programs that a worker announced and said nothing of, else "all"."""
+    announced: list[str] = [name for each in lines for name in each.get("names", ())]
+    done = {each.get("program") for each in lines}
+    return [name for name in announced if name not in done] if announced else ["all"]

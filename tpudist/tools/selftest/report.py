@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from tpudist import machine
+
 if TYPE_CHECKING:
     Line = dict[str, Any]
 
@@ -29,6 +31,8 @@ def made(tpu: str, lines: Sequence[Line], seconds: float) -> Line:
         dict(line, **compared(line, recorded, virtual)) for line in lines if line["kind"] == "value"
     ]
     failed = [line for line in lines if line["kind"] == "failed"]
+    unfinished = ["%(era)s, %(program)s" % one for one in lines if one["kind"] == "unfinished"]
+    agree = all(value["agrees"] for value in values)
     return {
         "tpu": tpu if virtual or "://" not in tpu else "an address",
         "virtual": virtual,
@@ -36,8 +40,9 @@ def made(tpu: str, lines: Sequence[Line], seconds: float) -> Line:
         "seconds": seconds,
         "values": values,
         "failed": failed,
+        "unfinished": unfinished,
         "not_tried": list(_not_tried(lines, system, virtual)),
-        "ok": bool(values) and not failed and all(value["agrees"] for value in values),
+        "ok": bool(values or unfinished) and not failed and agree,
     }
 
 
@@ -101,32 +106,21 @@ def verdict(report: Line) -> str:
 
 def text(report: Line, path: str) -> str:
     """What the terminal shows; the report is written at a path."""
-    return "\n".join([*_findings(report), "written: %s" % path, upstream(report, path)])
+    return "\n".join([*_findings(report), "written: %s" % path])
 
 
 def _findings(report: Line) -> Iterator[str]:
-    """The verdict, and the values that disagree, programs that failed or were not tried."""
-    yield "%s %s" % ("OK" if report["ok"] else "NOT OK", verdict(report))
+    """The verdict, and what disagrees, failed, is left, or was not tried."""
+    word = "UNFINISHED" if report["unfinished"] else "OK"
+    yield "%s %s" % (word if report["ok"] else "NOT OK", verdict(report))
     for value in report["values"]:
         if not value["agrees"]:
             yield "  differs: %(era)s, %(program)s, %(value)s (error %(error)s)" % value
     for each in report["failed"]:
         yield "  failed: %(era)s, %(program)s: %(error)s" % each
+    for what in report["unfinished"]:
+        yield "  left when the time was up: %s (--timeout)" % what
     for what in report["not_tried"]:
         yield "  not tried: " + what
-
-
-def upstream(report: Line, json_path: str) -> str:
-    """Says how to send the report upstream."""
-    system = report["system"]
-    return (
-        "To send it upstream: open an issue 'selftest: TensorFlow %s, %s replicas, hosts: %s, %s' "
-        "with %s attached (look it over: an error may name your project)"
-        % (
-            system.get("tensorflow", "that did not start"),
-            system.get("replicas", "no"),
-            system.get("hosts", "no"),
-            "ok" if report["ok"] else "not ok",
-            json_path,
-        )
-    )
+    if machine.PROJECT and not report["ok"]:
+        yield "where to report it: %s" % machine.PROJECT

@@ -2,6 +2,7 @@
 
 Run as a process (``python -m tpudist.tools.selftest.worker ERA TPU``). A line has ``kind``:
 
+    programs names: of all that are to be run
     system   the TPU: name, replicas, hosts, versions
     value    program, value, dtype, shape, values (flat)
     failed   program, error
@@ -42,6 +43,7 @@ def main() -> None:
     parser.add_argument("tpu")
     options = parser.parse_args()
     programs = programs_of(options.era)
+    say("programs", names=list(programs))
     with _world(options.era, options.tpu) as world:
         _describe(options.tpu, world)
         for name, program in programs.items():
