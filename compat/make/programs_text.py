@@ -26,10 +26,12 @@ SQUAD = (
 )
 XLNET = (
     "--bsz_per_host=16 --num_core_per_host=8 --seq_len=32 --reuse_len=16 "
-    "--input_glob={data}/text/*.txt --save_dir={out}/data --num_passes=1 --bi_data=True "
-    "--sp_path={data}/spiece.model --mask_alpha=6 --mask_beta=1 --num_predict=5 ;; "
+    "--input_glob={data}/text/*.txt --save_dir={out}/data --num_passes=1 --bi_data=False "
+    "--sp_path={data}/spiece.model --mask_alpha=6 --mask_beta=1 --num_predict=5 "
+    "--uncased=False ;; "
     "--record_info_dir={out}/data/tfrecords --model_dir={out}/model --train_batch_size=16 "
-    "--seq_len=32 --reuse_len=16 --mem_len=16 --perm_size=16 --n_layer=2 --d_model=16 "
+    "--seq_len=32 --reuse_len=16 --mem_len=16 --perm_size=16 --bi_data=False "
+    "--n_layer=2 --d_model=16 "
     "--d_embed=16 --n_head=2 --d_head=8 --d_inner=32 --untie_r=True --mask_alpha=6 "
     "--mask_beta=1 --num_predict=5 --use_tpu=True --tpu=any --num_core_per_host=8 "
     "--train_steps=4 --iterations=2 --save_steps=4 --warmup_steps=1"
@@ -68,7 +70,6 @@ STS = COLA.replace("=cola", "=sts").replace("/cola", "/biosses").replace("predic
     " --init_checkpoint={data}/bert-model/model.ckpt"
 )
 #: It drives the queues of a TPU's infeed and outfeed itself.
-_OWN = "a TPU: it has a TPUEstimator of its own"
 _HOOK = "no TPU: its LoggingTensorHook reads a tensor of the cores' steps"
 
 
@@ -154,12 +155,7 @@ TEXT = {
         "--data-dir {data}/electra --model-name tiny --hparams {data}/electra/tuned.json",
     ),
     "XLNet, pre-training": _program(
-        "zihangdai/xlnet",
-        "2019-12-16",
-        "data_utils.py ;; train.py",
-        XLNET,
-        not_for="1.15 2.2 2.15 2.21",
-        needs=_OWN,
+        "zihangdai/xlnet", "2019-12-16", "data_utils.py ;; train.py", XLNET
     ),
     "XLNet, run_classifier": _program(
         "zihangdai/xlnet",
@@ -193,8 +189,6 @@ TEXT = {
         "--warmup_steps=1 --train_steps=4 --tgt_len=16 --mem_len=16 --train_batch_size=16 "
         "--use_tpu=True --tpu=any --num_host=1 --num_core_per_host=8 --iterations=2 "
         "--save_steps=4",
-        not_for="1.15 2.2 2.15 2.21",
-        needs=_OWN,
     ),
     "Funnel-Transformer, pre-training": _program(
         "laiguokun/Funnel-Transformer",

@@ -28,9 +28,13 @@ ERAS = surfaces.ERAS
     ("era", "name"), [(era, name) for era in ERAS for name in sorted(surfaces.DROPINS[era])]
 )
 def test_names_of_the_era(era, root, name):
-    value = drop_in(era)
-    for part in (root + name).split("."):
-        value = getattr(value, part)
+    module, _, last = name.rpartition(".")
+    if name.startswith("python."):  # As an import finds it: on some releases python.ops is another.
+        value = getattr(dropin.find_module(era, module), last)
+    else:
+        value = drop_in(era)
+        for part in (root + name).split("."):
+            value = getattr(value, part)
     names = surfaces.DROPINS[era]
     assert value is dropin.load(names.get(root + name) or names[name])
 

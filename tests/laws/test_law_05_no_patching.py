@@ -37,6 +37,10 @@ OBJECTS = {
     "loss depends on the inputs",
     ("tfcompat/distributed_before_2_2.py", "__class__"): "releases before 2.2 make the variable "
     "and choose its class themselves",
+    ("tfcompat/estimator_package.py", "_distribute_coordinator_mode"): "a config of the package: "
+    "the function of TensorFlow's that set it is gone",
+    ("tfcompat/tpu.py", "__class__"): "our op: a program looks for one whose type is "
+    "CrossReplicaSum, of which TensorFlow makes none without a TPU",
     ("tfcompat/distributed_before_2_2.py", "_distribute_strategy"): "what 1.14 set on the variable "
     "before it got our class, which keeps it elsewhere",
     ("tfcompat/placed_graphs.py", "_original_op"): "our op: the op that it is a gradient of, as "

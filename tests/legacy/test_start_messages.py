@@ -1,4 +1,4 @@
-"""What ``tpudist run`` leaves out: what TensorFlow prints when it starts, and its own frames."""
+"""Lines that ``tpudist run`` leaves out: of the start, of deprecation, and its own frames."""
 
 import os
 import signal
@@ -60,6 +60,39 @@ def test_who_wants_them_gets_them(script, options, variables):
     pytest.importorskip("tensorflow", minversion="2.21", reason="what it logs differs by release")
     done = run("-m", "tpudist", "run", *options, script, **variables)
     assert "absl::InitializeLog" in done.stderr and "of the script" in done.stderr
+
+
+#: Each of its lines is deprecated on some release; two lines of its own are not.
+DEPRECATED = """
+import sys
+import tensorflow as tf
+from absl import app
+
+def main(unused_arguments):
+    labels = tf.contrib.layers.xavier_initializer and tf.ones([2, 2])
+    logits = tf.layers.dense(tf.ones([2, 3]), 2)
+    tf.nn.softmax_cross_entropy_with_logits(logits=logits, labels=labels)
+    tf.data.Dataset.range(4).make_one_shot_iterator().get_next()
+    tf.logging.warning("of the program")
+    print("of the script", file=sys.stderr)
+
+app.run(main)
+"""
+
+
+@pytest.mark.parametrize(("options", "are_shown"), [([], False), (["-v"], True)])
+def test_notices_of_deprecation_are_left_out_and_the_rest_is_shown_once(
+    tmp_path, options, are_shown
+):
+    script = tmp_path / "train.py"
+    script.write_text(DEPRECATED)
+    done = run("-m", "tpudist", "run", *options, str(script), TF_CPP_MIN_LOG_LEVEL="3")
+    assert done.returncode == 0, done.stderr
+    assert ("deprecated" in done.stderr) == are_shown
+    assert done.stderr.splitlines()[-1] == "of the script"
+    assert done.stderr.count("WARNING:tensorflow:of the program") == 1
+    assert are_shown or done.stderr.count("of the program") == 1
+    assert are_shown or "absl::InitializeLog" not in done.stderr
 
 
 def test_last_words_come_through():

@@ -38,7 +38,7 @@ class RememberedResolver(cluster.TPUClusterResolver):
         _last_system = cluster.system_of(self)
 
 
-def _here() -> Any:
+def here() -> Any:
     """The operations of the current strategy's TPU, else TPUDIST_TPU's, else the last found."""
     system = strategies.backend_of(tf.distribute.get_strategy()).system
     name = os.environ.get(machine.TPU)
@@ -53,7 +53,7 @@ def _operation(name: str) -> Fn:
 
     :mod:`tpudist.contrib.tpu` documents each.
     """
-    return lambda *args: getattr(_here(), name)(*args)
+    return lambda *args: getattr(here(), name)(*args)
 
 
 batch_parallel = _operation("batch_parallel")
@@ -99,7 +99,7 @@ class InfeedQueue(tpu.InfeedQueue):
         device: str | None = None,
         tpu_ordinal: int = -1,
     ) -> Operation:
-        where = _here()
+        where = here()
         if where is tpu.Computations:
             return super()._generate_enqueue_op(inputs, name_prefix, index, device, tpu_ordinal)
         return feeds.INFEED.enqueue([where.core(tpu_ordinal, device, index)], [inputs])

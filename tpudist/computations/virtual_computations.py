@@ -217,8 +217,11 @@ def _run(strategy: Strategy, computation: Fn, inputs: Any, infeed_queue: Any) ->
         results = strategy.extended.call_for_each_replica(replica, args=tuple(columns))
         return program.spread(strategy, results)
 
+    strategy.extended.sums_replicas = False
     with strategy.scope():
         results, done = device_loop.run_once(step)
+    if strategy.extended.sums_replicas:
+        tpu.show_sum()
     return results if nests.flatten(results) else [done] * len(inputs)
 
 

@@ -38,7 +38,7 @@ def find(path: str, top: object) -> list[Any]:
             modules = _attribute(top, spelled)
         if modules:
             return modules
-    return []
+    return [] if is_module(path) else homes(path)[:1]
 
 
 def _attribute(owner: Any, dotted: str) -> list[Any]:
@@ -55,21 +55,33 @@ def _attribute(owner: Any, dotted: str) -> list[Any]:
 
 def homes(path: str) -> list[types.ModuleType]:
     """The modules that carry a module of contrib on, those that are installed."""
-    names = surfaces.HOMES.get(path, "").split()
+    return [module for name in _home_names(path) for module in _imported(name)]
+
+
+def private_homes(path: str) -> list[str]:
+    """Those of TensorFlow's private packages, as dotted names below ``tensorflow``."""
+    names = [name.partition(".")[2] for name in _home_names(path) if name.startswith("tensorflow.")]
+    return [name for name in names if private_modules.is_private(name)]
+
+
+def _home_names(path: str) -> list[str]:
+    """The full names of the modules that carry a module of contrib on."""
     parent, _, name = path.rpartition(".")
-    if not names and parent in surfaces.HOMES:
-        names = ["%s.%s" % (home, name) for home in surfaces.HOMES[parent].split()]
-    modules = [_imported(name) for name in names]
-    return [module for module in modules if module is not None]
+    if path in surfaces.HOMES or parent not in surfaces.HOMES:
+        return surfaces.HOMES.get(path, "").split()
+    return ["%s.%s" % (home, name) for home in surfaces.HOMES[parent].split()]
 
 
-def _imported(name: str) -> types.ModuleType | None:
-    """A module of that full name; None too of a package that this TensorFlow is too new for."""
+def _imported(name: str) -> list[types.ModuleType]:
+    """The modules that have the names of one; none of a package that TensorFlow is too new for."""
+    package, _, dotted = name.partition(".")
+    if package == "tensorflow":
+        return private_modules.homes(dotted)
     try:
-        module: types.ModuleType | None = private_modules.import_or_none(name)
+        module = private_modules.import_or_none(name)
     except AttributeError:
-        return None
-    return module
+        return []
+    return [] if module is None else [module]
 
 
 def has_homes_below(path: str) -> bool:

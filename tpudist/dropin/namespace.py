@@ -202,6 +202,11 @@ def _find(space: Namespace, name: str) -> object:
             raise
         except AttributeError as error:
             cause = cause or error
+            for found in private_modules.behind_a_stub(base, name):
+                return found
+    if is_contrib and name.startswith("_"):
+        for home in contrib_modules.private_homes(space._tpudist_path):
+            return getattr(private_module(era, home), name)
     if is_contrib:
         for found in contrib_modules.find(path, top(era)) or _gone(space, path, name, cause):
             return found
@@ -250,7 +255,9 @@ def _is_gone(value: object) -> bool:
 def _private(space: Namespace, path: str, name: str) -> object:
     """A name below TensorFlow's private packages."""
     era = space._tpudist_era
-    found = [getattr(base, name) for base in bases_of(space) if hasattr(base, name)][:1]
+    bases = bases_of(space)
+    found = [getattr(base, name) for base in bases if hasattr(base, name)][:1]
+    found = found or [each for base in bases for each in private_modules.behind_a_stub(base, name)]
     if found and not private_modules.is_module_named(found[0], path):
         return found[0]
     module = private_module(era, path)

@@ -79,6 +79,20 @@ def is_module_named(module: object, path: str) -> bool:
     return isinstance(module, types.ModuleType) and module.__name__.partition(".")[2] == path
 
 
+def behind_a_stub(stub: types.ModuleType, name: str) -> list[object]:
+    """[what a module of the same last name has], for a private name that ``import *`` left there.
+
+    Old paths, such as ``contrib.tpu.python.tpu.tpu_context``, are files that import all public
+    names of the module that moved.
+    """
+    if not name.startswith("_") or name.startswith("__"):
+        return []
+    last = "." + stub.__name__.rpartition(".")[2]
+    homes = {str(getattr(value, "__module__", "")) for value in list(vars(stub).values())}
+    modules = [sys.modules.get(home) for home in sorted(homes) if home.endswith(last)]
+    return [getattr(module, name) for module in modules if hasattr(module, name)][:1]
+
+
 def is_import(name: str, value: object) -> bool:
     """Whether an attribute is set because Python imported a module of that full name."""
     return value is not None and value is sys.modules.get(name)

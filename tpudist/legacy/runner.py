@@ -19,6 +19,7 @@ from tpudist.legacy import (
     behaviour,
     era_keras,
     hook,
+    notices,
     plain_failures,
     quirks,
     start,
@@ -192,6 +193,7 @@ def patched(of: Program, tpu: str | None) -> Iterator[hook.Hook]:
         if system.kind_of(name) == "CPU":
             _divide_cpu(name)
         undo.enter_context(quirks.applied())
+        undo.enter_context(notices.of_deprecation_left_out())
         yield undo.enter_context(hook.Hook(of.era, of.folder, of.also, of.left_out))
 
 

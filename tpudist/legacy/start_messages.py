@@ -62,15 +62,15 @@ def level_restored() -> Iterator[None]:
 def start() -> None:
     """Imports TensorFlow without its usual messages; all others come through at once.
 
-    If the user has set TF_CPP_MIN_LOG_LEVEL, or wants a verbose command, nothing is left out.
+    If the user has set TF_CPP_MIN_LOG_LEVEL to 0, or wants a verbose command, nothing is left out.
 
     Raises:
       MissingTensorFlowError: there is no TensorFlow.
     """
-    is_silent = _LEVEL not in os.environ and not console.is_verbose()
+    is_silent = os.environ.get(_LEVEL) != "0" and not console.is_verbose()
     with contextlib.ExitStack() as undo:
         if is_silent:
-            os.environ[_LEVEL] = "1"  # no INFO; read when something is logged first
+            os.environ.setdefault(_LEVEL, "1")  # no INFO; read when something is logged first
             if sys.executable and "tensorflow" not in sys.modules:
                 undo.enter_context(_filtered())
         from tpudist.tfcompat import versions

@@ -66,6 +66,14 @@ def _one(tpu: object) -> str | None:
     return name
 
 
+class _NoClient:
+    """The client of Google's TPU API of a TPU that Google does not know."""
+
+    def api_available(self) -> bool:
+        """Whether the API can be asked for the TPU's state."""
+        return False
+
+
 class TPUClusterResolver(native.TPUClusterResolver):
     """Finds a TPU by name; a virtual TPU if the name asks for one."""
 
@@ -111,6 +119,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
         self.task_id = 0
         self._environment = ""
         self._rpc_layer = self.rpc_layer = None
+        self._cloud_tpu_client = _NoClient()  # TensorFlow's TPUEstimator asks it.
 
     @property
     def system(self) -> virtual_system.VirtualSystem | None:

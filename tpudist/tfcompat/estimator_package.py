@@ -13,7 +13,7 @@ import importlib
 import importlib.util
 import sys
 import types
-from typing import TYPE_CHECKING, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
 import tensorflow as tf
 from tensorflow.python.util import tf_export
@@ -112,6 +112,20 @@ class _Gone:
     """Placeholder for a class of TPU embeddings that cannot be instantiated."""
 
 
+def _init_run_config(config: Any, tf_config: Mapping[str, Any]) -> None:
+    """Sets a config up for a strategy, which no coordinator of TensorFlow 1 runs."""
+    config._distribute_coordinator_mode = None
+    config._init_distributed_setting_from_environment_var(tf_config)
+    config._maybe_overwrite_session_config_for_distributed_training()
+
+
+#: The functions of the distribute coordinator that an Estimator without a cluster calls.
+_COORDINATOR = {
+    "should_run_distribute_coordinator": lambda config: False,
+    "init_run_config": _init_run_config,
+}
+
+
 def _make(full: str) -> None:
     """Makes a module whose names are classes without objects, and a coordinator that never runs."""
     module = types.ModuleType(full)
@@ -119,7 +133,7 @@ def _make(full: str) -> None:
     def find(name: str) -> object:
         if name.startswith("__"):
             raise AttributeError("module %r has no attribute %r" % (full, name))
-        return (lambda config: False) if name == "should_run_distribute_coordinator" else _Gone
+        return _COORDINATOR.get(name, _Gone)
 
     module.__getattr__ = find  # type: ignore[method-assign]
     sys.modules[full] = module

@@ -75,6 +75,32 @@ def private_module(dotted: str) -> ModuleType | None:
         return None
 
 
+def tpu_context(config: object, arguments: list[Any]) -> Any:
+    """TensorFlow's `_get_tpu_context`, whose last argument, for embeddings, 1.13 does not have."""
+    if versions.TPU_ESTIMATOR_HAS_PACKAGE:
+        from tensorflow_estimator.python.estimator.tpu import tpu_context as contexts
+
+        return contexts._get_tpu_context(config, *arguments)
+    from tensorflow.contrib.tpu.python.tpu import tpu_context as contexts
+
+    return contexts._get_tpu_context(config, *arguments[:5])
+
+
+def flush(writer: Any, name: str | None) -> Any:
+    """``tf.summary.flush`` of a writer, or of the resource tensor of one."""
+    if isinstance(writer, tf.Tensor):
+        return gen_summary_ops.flush_summary_writer(writer, name=name)
+    return summary_ops_v2.flush(writer, name)
+
+
+def session_support() -> ModuleType:
+    """TensorFlow's module that watches the workers of a TPU; 1.13 has it in contrib."""
+    in_python = versions.TPU_IN_PYTHON
+    return importlib.import_module(
+        "tensorflow.%s.session_support" % ("python.tpu" if in_python else "contrib.tpu.python.tpu")
+    )
+
+
 def step_hook_of_loops(hook: Any, steps: object) -> Any:
     """Sets how many steps one Session run takes, in a hook that counts steps."""
     hook._set_steps_per_run(steps)

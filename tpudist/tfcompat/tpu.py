@@ -135,6 +135,25 @@ def no_hardware_feature() -> object:
     return tf.tpu.experimental.HardwareFeature(topology_pb2.TPUHardwareFeature())
 
 
+class _CrossReplicaSum(tf.Operation):
+    """An op that does nothing, and stands in a graph for the sums in its computations."""
+
+    @property
+    def type(self) -> str:
+        """The type of the op that sums on a TPU, which a CPU could not even place."""
+        return "CrossReplicaSum"
+
+
+def show_sum() -> None:
+    """Adds an op of the type CrossReplicaSum to a Session's graph.
+
+    A TPUEstimator looks for one, and trains no model that has none.
+    """
+    if not tf.executing_eagerly():
+        shown = tf.no_op(name="CrossReplicaSum")
+        shown.__class__ = _CrossReplicaSum
+
+
 def initialize(resolver: object) -> Any:
     """Starts the system of a resolver's TPU; returns its `Topology`."""
     if versions.TPU_IN_PYTHON:
@@ -200,6 +219,9 @@ class Computations:
     shutdown_system = staticmethod(tpu.shutdown_system)
     replicate = staticmethod(tpu.replicate)
     rewrite = staticmethod(tpu.rewrite)
+    rewrite_for_inference = staticmethod(tpu.rewrite_for_inference)
+    split_compile_and_replicate = staticmethod(tpu.split_compile_and_replicate)
+    split_compile_and_shard = staticmethod(tpu.split_compile_and_shard)
     shard = staticmethod(tpu.shard)
     cross_replica_sum = staticmethod(tpu_ops.cross_replica_sum)
     infeed_dequeue = staticmethod(tpu_ops.infeed_dequeue)
