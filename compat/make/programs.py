@@ -292,8 +292,8 @@ def _whole(found):
         for names in (found, whole, [name for name in whole if not PROGRAMS[name].lines])
     ]
     return (
-        "%d programs of %d code bases. %d of %d run on every release that they are for,\n"
-        "%d of them, of %d code bases, unmodified."
+        "%d programs of %d code bases. %d, of %d code bases, run on every release that they are\n"
+        "for, %d of these, of %d, unmodified."
     ) % sum(counts, ())
 
 

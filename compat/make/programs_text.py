@@ -155,7 +155,11 @@ TEXT = {
         "--data-dir {data}/electra --model-name tiny --hparams {data}/electra/tuned.json",
     ),
     "XLNet, pre-training": _program(
-        "zihangdai/xlnet", "2019-12-16", "data_utils.py ;; train.py", XLNET
+        "zihangdai/xlnet",
+        "2019-12-16",
+        "data_utils.py ;; train.py",
+        XLNET,
+        needs="NumPy before 1.24, or 2: it asks for `numpy.bool`",
     ),
     "XLNet, run_classifier": _program(
         "zihangdai/xlnet",
