@@ -218,8 +218,8 @@ def write_tables(found: list[Difference], old: dict[str, Any]) -> None:
             rows.append("%s: %s | %d %s" % (each.of, each.name, place, each.was))
     tables.write("KERAS_3_DEFAULTS", rows)
     first: dict[str, int] = {}
-    for each in public:
-        if each.kind == "place":
+    for each in found:
+        if each.kind == "place" and each.of in old:
             first.setdefault(each.of, int(each.was))
     lines = []
     for of, place in first.items():

@@ -183,7 +183,7 @@ def test_a_method_that_minimizes_and_is_handed_on_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("line", "keys"),
     [
-        ("model.compile(tf.train.AdamOptimizer(0.1), 'mse')", ["keras-arguments"]),
+        ("model.compile(tf.train.AdamOptimizer(0.1), 'mse')", ["keras-optimizers"]),
         ("model.compile(optimizer='adam')", []),
         ("o = tf.keras.optimizers.Adam(); model.compile(o)", []),
         (

@@ -210,3 +210,35 @@ def test_the_table_says_what_keras_2_has():
     names = {name for kind, name in surfaces.KERAS_MEMBERS if kind in ("model", "layer")}
     assert surfaces.KERAS_2_MEMBERS - {"to_yaml"} == names - model - {"to_yaml"}
     assert legacy - optimizer >= surfaces.KERAS_2_OPTIMIZER
+
+
+ON_ROWS = "e = tf.keras.layers.Embedding(2, 3)\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("K.Adam(lr=0.1)", "K.Adam(learning_rate=0.1)"),
+        ("K.RMSprop(lr=0.1)", "K.legacy.RMSprop(learning_rate=0.1)"),
+        (ON_ROWS + "K.SGD(0.1, momentum=0.9)", ON_ROWS + "K.legacy.SGD(0.1, momentum=0.9)"),
+        ("K.SGD(0.1, momentum=0.9)", ""),
+        (ON_ROWS + "K.Nadam()", ON_ROWS + "K.legacy.Nadam()"),
+        ("model.compile('rmsprop')", "model.compile(tf.keras.optimizers.legacy.RMSprop())"),
+        ("model.compile('adam')", ""),
+        ("model.fit_generator(g, workers=0)", "model.fit_generator(g, workers=1)"),
+    ],
+)
+def test_an_optimizer_computes_what_it_did(tmp_path, before, after):
+    start = "import tensorflow as tf\nmodel = tf.keras.Sequential()\n"
+    texts, left = migrated(
+        tmp_path, {"a.py": start + before.replace("K.", "tf.keras.optimizers.") + "\n"}
+    )
+    expected = (after or before).replace("K.", "tf.keras.optimizers.")
+    assert texts["a.py"] == LINES + start + expected + "\n" and not left
+
+
+def test_an_optimizer_that_is_imported_by_its_name_is_the_legacy_one(tmp_path):
+    text = "from tensorflow.keras.optimizers import RMSprop\nRMSprop(0.1)\n"
+    texts, _ = migrated(tmp_path, {"a.py": text})
+    assert "tf.keras.optimizers.legacy.RMSprop(0.1)" in texts["a.py"]
+    assert "import tensorflow as tf" in texts["a.py"]

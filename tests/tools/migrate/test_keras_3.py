@@ -68,16 +68,18 @@ def train(loss, v):
     opt.apply_gradients(z, experimental_aggregate_gradients=False)  #
 def reset(metric, lstm, env):
     spec.to_yaml(), batch.add_update(3)
-    metric.reset_states()  #
+    metric.reset_states()
     lstm.reset_states(), env.reset_states(), self.reset_states(), other.reset_states()
 reset(tf.keras.metrics.Mean(), tf.keras.layers.SimpleRNN(3), make())
 print(model.metrics_names)  #
 print(optimizer.get_weights(), other.get_weights(), model.get_weights())  #
 for metric in model.metrics:
-    metric.reset_states()  #
+    metric.reset_states()
 class C(tf.keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs):
         self.model.save("x")  #
+ending = join("a", "b-{epoch}")
+tf.keras.callbacks.ModelCheckpoint(ending)  #
 tf.saved_model.save(model, "x"), np.save("x", a), pool.map(f, workers=3), tf.io.foo(fused=True)
 """
 ARGUMENTS = """import tensorflow as tf
@@ -101,7 +103,7 @@ def train(o, old, own):
 class Own(tf.keras.optimizers.Adam):
     def apply_gradients(self, g, name=None):
         return super().apply_gradients(g, name=name)
-train(tf.keras.optimizers.Adam(), tf.compat.v1.train.AdamOptimizer(1), Own())
+train(tf.keras.optimizers.Adam(), tf.compat.v1.train.AdamOptimizer(1), Own())  #
 layer = layers.Dense(3)
 layer.output_shape  #
 x.output_shape, tf.keras.Sequential().output_shape
@@ -135,6 +137,10 @@ l2(l=0.1), keras.regularizers.L1(l=0.1), keras.regularizers.l1_l2(0.1)
 keras.Input((3,), 2, "x"), keras.layers.AveragePooling2D()
 keras.losses.BinaryCrossentropy()([0.0], [0.5]), keras.Sequential().fit([[1.0]], y)
 keras.optimizers.SGD().lr, keras.optimizers.SGD().variables()
+keras.Sequential().compile("sgd", "mse", ["acc"])
+class M(keras.metrics.Metric):
+    def __init__(self):
+        self.n = self.add_weight("n", initializer="zeros")
 """
 OWN = """import tensorflow as tf
 from tensorflow import keras
@@ -163,6 +169,14 @@ graph.add_weight("x", 3), args.lr, x.lr
 """
 GENSIM = "from tensorflow import keras\nfrom gensim.models import Word2Vec\nmodel.save('a')\n"
 NO_KERAS = "import tensorflow as tf\nmodel.fit(x, workers=3)\nmodel.save_weights('a')\n"
+ROWS = """import tensorflow as tf
+model = tf.keras.Sequential([tf.keras.layers.Embedding(3, 2)])
+model.compile("sgd")
+model.compile("adam")  #
+tf.keras.optimizers.SGD(0.1)
+tf.keras.optimizers.SGD(0.1, momentum=0.9)  #
+tf.keras.optimizers.Adam()  #
+"""
 SYMBOLIC = """import tensorflow as tf
 from tensorflow.keras import layers, backend as K
 class Own(layers.Layer):
@@ -193,6 +207,7 @@ FILES = {
     "gensim": GENSIM,
     "other": NO_KERAS,
     "symbolic": SYMBOLIC,
+    "rows": ROWS,
 }
 
 
@@ -210,7 +225,7 @@ def test_an_argument_of_another_name_is_renamed(tmp_path):
     harness.put(tmp_path, {"a.py": RENAMED})
     found = harness.results(tmp_path, "latest")["a.py"]
     lines = found.after.decode().split("\n")
-    assert not found.left and lines[2:8] == [
+    assert not found.left and lines[2:9] == [
         "keras.Model(inputs=x, outputs=y)",
         "keras.models.Model(inputs=x, outputs=y)",
         "l2(l2=0.1), keras.regularizers.L1(l1=0.1), keras.regularizers.l1_l2(0.1, l2=0.01)",
@@ -218,7 +233,9 @@ def test_an_argument_of_another_name_is_renamed(tmp_path):
         "keras.losses.BinaryCrossentropy()(tf.constant([0.0]), tf.constant([0.5])), "
         "keras.Sequential().fit(tf.constant([[1.0]]), y)",
         "keras.optimizers.SGD().learning_rate, keras.optimizers.SGD().variables",
+        'keras.Sequential().compile("sgd", "mse", metrics=["acc"])',
     ]
+    assert lines[-2].endswith('self.add_weight(name="n", initializer="zeros")')
 
 
 def test_what_keras_3_refuses_is_there_in_2_2(tmp_path):

@@ -14,17 +14,9 @@ from tpudist.errors import MigrateError
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the verb.
+    """Runs the verb; returns the exit code of `outcomes.exit_code`.
 
-    Args:
-      options: see `tpudist.tools.migrate.verb`.
-
-    Returns:
-      0 if nothing is left to do; 1 if a use is left, or with ``--check`` if a
-      file would change; 2 if a file was refused.
-
-    Raises:
-      MigrateError: the options do not fit together, or there are no files.
+    Options that do not fit together, or no files, raise a MigrateError.
     """
     if options.list_rules is None:
         _check(options)

@@ -31,12 +31,7 @@ def lines(
     options: argparse.Namespace,
     passed_over: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Yields lines of each finding and each file that is refused or changes, and totals.
-
-    Args:
-      looked: how many files there are.
-      passed_over: files and folders that were not read, and that a user may miss.
-    """
+    """Yields the lines of findings, refused files, files that change, and of what is missed."""
     for result in results:
         if result.refused:
             yield "%s: refused: %s" % (result.path, result.refused)

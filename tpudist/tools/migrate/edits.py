@@ -63,10 +63,7 @@ class Edits:
         self._found.append(_Edit(place, _AFTER, last, len(self), place, text, (place, place)))
 
     def applied(self) -> str:
-        """The source with all changes; comments that none keeps stand above its statement.
-
-        Two edits that change the same text raise an OverlapError.
-        """
+        """The source with all changes; comments that none keeps stand above its statement."""
         parts, last = [], 0
         replaced = [each for each in self._found if each.order == _INSTEAD]
         outer = _outermost(replaced)

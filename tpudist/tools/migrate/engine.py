@@ -13,14 +13,13 @@ from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate import (
     estimators,
     gone_imports,
-    graph_mode,
     imports,
     indirect_names,
-    keras_2,
     legacy_uses,
     outcomes,
     relocation,
     rules,
+    starts,
 )
 from tpudist.tools.migrate import program as programs
 from tpudist.tools.migrate.program import Program
@@ -30,12 +29,14 @@ from tpudist.tools.migrate.resolution.codebase import STANDARD_INPUT, CodeBase
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module
-from tpudist.tools.migrate.rules import datasets
 from tpudist.tools.migrate.use import STEPS, Plan, Use
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 #: {origin of ``--from``: the first step from there}, of those that are later than TensorFlow 1.
 _FIRST = {"2.0": "2.2", "2.2": "latest"}
+
+#: The steps of a file whose imports alone are swapped, and the rules that are asked there.
+_IMPORT, _OF_IMPORTS = ("import",), ("gone-contrib", "tpu-devices")
 
 
 class Engine:
@@ -50,18 +51,18 @@ class Engine:
     def wanted(self, name: str) -> bool:
         """Whether ``--only`` and ``--skip`` let a rule run."""
         only, skip = self._options.only, self._options.skip
-        is_other = self._keras == "2" and name in keras_2.OF_KERAS_3
+        is_other = self._keras == "2" and name in starts.OF_KERAS_3
         return (not only or name in only) and name not in skip and not is_other
 
     def steps(self, path: str) -> tuple[str, ...]:
         """The steps that a file takes, in order; ("import",) to swap imports only."""
         is_import = self._options.level == "import" or self._options.to == "contrib"
         if is_import or self._has_estimator(path):
-            return ("import",)
+            return _IMPORT
         every = list(STEPS)
         first = _FIRST.get(self._options.origin, "2.0")
         wanted = every[every.index(first) : every.index(self._options.to) + 1]
-        return tuple(wanted) or ("import",)
+        return tuple(wanted) or _IMPORT
 
     def migrate(self, path: str) -> outcomes.Result:
         """The outcome of migrating a file, which is not touched.
@@ -92,6 +93,7 @@ class Engine:
     def _plan(self, path: str, module: Module) -> Plan:
         """The edits and findings of all steps of a file."""
         steps = self.steps(path)
+        era = self._era(path) if steps == _IMPORT else ""
         evaluator = Evaluator(self._codebase, self._program.wants_v1)
         target = self._options.to
         table = self._table(steps)
@@ -100,40 +102,45 @@ class Engine:
             gone_imports.leave_names(plan, "gone-names")
         if self.wanted("gone-by-2-2") and target == steps[-1] == "2.2":
             gone_imports.leave_names(plan, "gone-by-2-2")
-        if steps == ("import",):
-            moved = self._import_level(path, plan)
-        else:
-            self._apply_rules(plan, table)
-            moved = self._relocation(plan, path)
-        if steps[-1] == "latest" and self.wanted(keras_2.RULE):
+        if self._has_estimator(path):
+            estimators.report(plan, self._program.estimators[path])
+        self._apply_rules(plan, table, era)
+        if steps[-1] == "latest" and self.wanted(starts.KERAS):
             if self._keras == "3" and path in self._program.keras_graphs:
-                keras_2.leave_graph(plan)
+                starts.leave_graph(plan)
             elif self._keras == "2" and path in self._program.keras_starts:
-                keras_2.plan_line(plan)
+                starts.plan_line(plan)
+        moved = self._relocation(plan, path, era)
         has_imports = self.wanted(rules.IMPORTS)
         if moved is not None and has_imports:
             imports.plan_imports(plan, moved)
-        is_start = path in self._program.starts and self.wanted(graph_mode.RULE)
-        if is_start and (self._has_estimator(path) or self._is_to_contrib(path)):
-            graph_mode.plan_call(plan, has_imports, "tpudist.contrib.tensorflow")
+        is_start = path in self._program.starts and self.wanted(starts.SESSIONS)
+        if is_start and (self._has_estimator(path) or target == "contrib" == era):
+            starts.plan_call(plan, has_imports, "tpudist.contrib.tensorflow")
         elif is_start and steps[0] == "2.0":
             v1 = moved is not None and has_imports and self._program.wants_v1(path)
-            graph_mode.plan_call(plan, v1, "tensorflow.compat.v1")
+            starts.plan_call(plan, v1, "tensorflow.compat.v1")
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
-            era = self._era(path) if steps == ("import",) else ""
             gone_imports.leave_contrib(plan, moved if has_imports else None, era)
         plan.leave_marked(self.wanted, rules.words())
         return plan
 
     def _table(self, steps: tuple[str, ...]) -> legacy_uses.Table:
         if steps not in self._tables:
-            wanted = [rule for rule in self._rules if rule.step in steps]
-            self._tables[steps] = legacy_uses.Table(wanted)
+            self._tables[steps] = legacy_uses.Table(
+                rule
+                for rule in self._rules
+                if rule.step in steps or steps == _IMPORT and rule.name in _OF_IMPORTS
+            )
         return self._tables[steps]
 
-    def _apply_rules(self, plan: Plan, table: legacy_uses.Table) -> None:
+    def _apply_rules(self, plan: Plan, table: legacy_uses.Table, era: str) -> None:
+        """Applies rules to the uses of a file; `era` is that of its drop-in namespace, or ""."""
         for kind, name, node, rule in legacy_uses.uses(plan, table):
-            if plan.ignores(node, rule.name):
+            is_text = kind == "text" and not self._has_estimator(plan.module.path)
+            if era and (is_text or kind != "text" and gone_imports.covered(name, era)):
+                continue  # its namespace has the name
+            if plan.ignores(node, rule.name) or plan.steps == _IMPORT and not era:
                 continue
             use = Use(plan, rule.name, kind, name, node)
             if node in plan.module.unplaced:
@@ -143,29 +150,25 @@ class Engine:
                 )
             else:
                 use.apply(rule)
-        if self.wanted(indirect_names.NAME):
+        if self.wanted(indirect_names.NAME) and plan.steps != _IMPORT:
             indirect_names.leave(plan, table)
 
-    def _relocation(self, plan: Plan, path: str) -> Relocation:
-        """The new places of a file's imports in a step."""
+    def _relocation(self, plan: Plan, path: str, era: str) -> Relocation | None:
+        """The new places of a file's imports after its steps; None if they stay."""
+        if plan.steps == _IMPORT:
+            if plan.target == "contrib" and era in ("v2_0", "v2_2"):
+                instead = "migrations go forward: --level import"
+                plan.left.append((1, 1, rules.IMPORTS, "code of %s" % era, instead, ""))
+                return None
+            return relocation.Relocation(era, plain=True) if era else None
         target, sources_ = STEPS[self._options.to], [_SOURCES[step] for step in plan.steps]
         first = plan.steps[0] == "2.0"
         if first and path in self._program.plain_v1 and path not in self._program.eras:
             target = "latest"  # it has no strategy that an era answers for
         v1 = self._program.wants_v1(path)
         mixed = first and path in self._program.mixed
-        plain = (
-            v1
-            or mixed
-            or (bool(plan.edits) or plan.has_moved)
-            and not self._is_of_any_era(path, plan)
-            or first
-            and self._program.is_contrib(path)
-            and bool(plan.left)
-            or self._belongs(path, target)
-            or plan.steps[-1] == "latest"
-            and gone_imports.renames(plan)
-        )
+        is_left = first and self._program.is_contrib(path) and bool(plan.left)
+        plain = v1 or mixed or plan.has_moved or is_left or self._belongs(path, target)
         successors: dict[str, str] = {}
         for step in plan.steps:
             names = surfaces.NAMES[STEPS[step]]
@@ -174,11 +177,6 @@ class Engine:
         moved = relocation.Relocation(target, sources_, plain, v1, successors, mixed)
         plan.home = moved("tpudist.%s.tensorflow" % sources_[0])
         return moved
-
-    def _is_of_any_era(self, path: str, plan: Plan) -> bool:
-        """Whether a file of no era changes in nothing that depends on the release of TensorFlow."""
-        rules_ = {rule for _, _, rule, *_ in plan.rewritten}
-        return path not in self._program.eras and rules_ == {datasets.DATASET_ITERATORS}
 
     def _belongs(self, path: str, target: str) -> bool:
         """Whether legacy files use a file's ``tf``, or may use the strategies that it has."""
@@ -196,32 +194,11 @@ class Engine:
         is_wanted = is_asked and is_old and self.wanted(estimators.NAME)
         return is_wanted and path in self._program.estimators
 
-    def _is_to_contrib(self, path: str) -> bool:
-        """Whether a file gets the drop-in namespace of contrib by ``--to contrib``."""
-        return self._options.to == "contrib" and self._era(path) == "contrib"
-
     def _era(self, path: str) -> str:
         """The era whose drop-in namespace a file gets if only its imports are swapped."""
         if self._has_estimator(path) or path in self._program.companions:
             return "contrib"
         return self._program.eras.get(path, "")
-
-    def _import_level(self, path: str, plan: Plan) -> Relocation | None:
-        era = self._era(path)
-        if self._has_estimator(path):
-            estimators.report(plan, self._program.estimators[path])
-        if self._options.to == "contrib" and era in ("v2_0", "v2_2"):
-            instead = "migrations go forward: --level import"
-            plan.left.append((1, 1, rules.IMPORTS, "code of %s" % era, instead, ""))
-            return None
-        if not era:
-            return None
-        names = ["gone-contrib"] + ["tpu-devices"] * self._has_estimator(path)
-        table = legacy_uses.Table(each for each in self._rules if each.name in names)
-        for kind, name, node, rule in legacy_uses.uses(plan, table):
-            if kind == "text" or not gone_imports.covered(name, era):
-                Use(plan, rule.name, kind, name, node).apply(rule)
-        return relocation.Relocation(era, plain=True)
 
 
 class _Places:
@@ -260,12 +237,7 @@ _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, list[str]]:
-    """Migrates all files in memory.
-
-    Returns:
-      (the Results of the files that matter, how many files there are, what
-      was passed over that a user may miss).
-    """
+    """(The Results of files that matter, how many there are, what is passed over), in memory."""
     codebase = CodeBase(options.paths, options.exclude)
     program = Program(codebase, options.origin)
     engine = Engine(codebase, program, options)
@@ -301,10 +273,7 @@ def is_written(result: outcomes.Result) -> bool:
 
 
 def write(result: outcomes.Result) -> outcomes.Result:
-    """Writes a file that changed, whole, with its mode kept; prints standard input.
-
-    Returns the Result; a refused one if it could not be written.
-    """
+    """Writes a file that changed, whole, with its mode kept; a Result, refused if that failed."""
     if result.path == STANDARD_INPUT:
         sys.stdout.buffer.write(result.after or b"")
         return result

@@ -24,9 +24,7 @@ def named(found: Iterable[Evidence]) -> str:
 def files(codebase: CodeBase, names: Mapping[str, str], second: Iterable[str]) -> dict[str, str]:
     """The files of programs with a TPUEstimator: {file: its name of one, "" if it has none}.
 
-    Args:
-      names: {file: the name that it has of one}.
-      second: the files of TensorFlow 2.
+    Not among them are the files of TensorFlow 2 (`second`), and what these import.
     """
     kept = set(second).difference(names)
     beside = codebase.programs(names) - codebase.below(kept)

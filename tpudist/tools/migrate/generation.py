@@ -39,7 +39,8 @@ def of_file(
     if mark is not None:
         return Hints(first=mark.group(1) == "1", second=mark.group(1) == "2")
     kinds = {each.kind for each in found if not each.guarded}
-    calls = set() if _is_of_an_era(found) else set(_calls(nodes, bindings))
+    is_of_an_era = any(each.kind == evidence.STATED for each in found)
+    calls = set() if is_of_an_era else set(_calls(nodes, bindings))
     return Hints(
         evidence.FIRST_GENERATION in kinds or changed_names.FIRST in calls,
         evidence.SECOND_GENERATION in kinds or changed_names.SECOND in calls,
@@ -59,11 +60,6 @@ def freezes_batch_norm(nodes: walks.Nodes, names: Iterable[str | None]) -> bool:
     )
 
 
-def _is_of_an_era(found: Sequence[Evidence]) -> bool:
-    """Whether a file says its era itself."""
-    return any(each.kind == evidence.STATED for each in found)
-
-
 def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[str]:
     """Yields the generation of each call of a name that both have, as `changed_names` has it."""
     for call in nodes.of(ast.Call) if bindings.dotted_names else ():
@@ -81,12 +77,7 @@ def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[str]:
 def of_program(codebase: CodeBase, path: str, known: Mapping[str, str], origin: str) -> str:
     """The generation of a file without hints: that of the files it is used with.
 
-    Args:
-      known: {path: `FIRST` or `SECOND`} of the files that have hints.
-      origin: ``--from``.
-
-    Returns:
-      `FIRST`, `SECOND`, `BOTH` where the nearest of these files have both, or "".
+    `known` are the files that have hints. It is `BOTH` where the nearest files have both, or "".
     """
     if origin != "auto":
         return FIRST if origin.startswith("1") else SECOND

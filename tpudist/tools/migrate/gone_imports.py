@@ -33,10 +33,7 @@ def covered(name: str, era: str) -> bool:
 def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
     """Reports imports of contrib modules that stay, which no later TensorFlow has.
 
-    Args:
-      plan: the `Plan`, with all edits.
-      relocation: how the imports move, None if they stay.
-      era: the era whose drop-in namespace the file uses afterwards; "" for none.
+    The file uses the drop-in namespace of `era` afterwards, if that is not "".
     """
     for node, full, bound in _imports(plan):
         below = tensorflow_names.below_tensorflow(full) or ""
@@ -57,6 +54,8 @@ def leave_names(plan: Plan, rule: str) -> None:
     """
     find = _gone_today if rule == "gone-names" else _gone_by_2_2
     for node, full, _ in _imports(plan):
+        below = tensorflow_names.below_tensorflow(full)
+        plan.has_moved |= rule == "gone-names" and below in surfaces.RENAMED_TODAY
         why, instead = find(plan, full)
         around = plan.module.around(node, ast.Try)
         if why and (around is None or not around.handlers):  # else the program has an answer to it
@@ -97,14 +96,6 @@ def _gone_by_2_2(plan: Plan, full: str) -> tuple[str, str]:
 def is_v1(plan: Plan, full: str) -> bool:
     """Whether an import is, or becomes, one of ``tf.compat.v1``."""
     return ".compat.v1." in full + "." or plan.program.wants_v1(plan.module.path)
-
-
-def renames(plan: Plan) -> bool:
-    """Whether an import of a file is of a name that today's TensorFlow has elsewhere."""
-    return any(
-        tensorflow_names.below_tensorflow(full) in surfaces.RENAMED_TODAY
-        for _, full, _ in _imports(plan)
-    )
 
 
 def _imports(plan: Plan) -> Iterator[tuple[Any, str, str]]:

@@ -90,10 +90,7 @@ def _is_own_code(full: str) -> bool:
 
 
 def _leave_own_code(plan: Plan, node: Any, full: str) -> None:
-    """Reports ``import tensorflow.python.x`` if other names of ``tensorflow`` are used as well.
-
-    The import stays: ``tf.compat.v1`` and the drop-ins have no module of that name.
-    """
+    """Reports ``import tensorflow.python.x``, which stays, if ``tensorflow`` is used otherwise."""
     module = plan.module
     for use in module.references(module.scope(node), "tensorflow"):
         while type(module.parent(use)) is ast.Attribute:
@@ -220,10 +217,7 @@ def _block(module: Module, node: Any) -> list[ast.stmt]:
 
 
 def put_first(plan: Plan, lines: Iterable[str]) -> ast.stmt:
-    """Puts statements before the first import of the module's own level, or after the docstring.
-
-    Returns the node that they stand before: an import, or the first statement.
-    """
+    """Puts statements before the first import, or after the docstring; what they stand before."""
     module, body = plan.module, plan.module.tree.body
     start = 1 if ast.get_docstring(module.tree) is not None else 0
     while start < len(body) and getattr(body[start], "module", "") == "__future__":

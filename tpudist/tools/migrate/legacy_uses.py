@@ -48,11 +48,8 @@ _OF_OTHERS = _COMMON | {"steps_per_run", "num_hosts", "num_replicas"}  # setting
 class Table(Dict[Tuple[str, str], Rule]):
     """{(kind, name): the first Rule that asks for it} of some rules.
 
-    Attributes:
-      renames: {a strategy's member: its new name} of those that are only renamed.
-      owners: {member: the kinds that have it}.
-      words: the last words of names below ``tf`` that may come by a variable.
-      later: {(kind, name): Rule} of names that a rule of a later step asks for as well.
+    `later` has those of a later step that ask as well, `owners` {member: its kinds}, `words` the
+    last words of names below ``tf``, `renames` a strategy's members that are only renamed.
     """
 
     def __init__(self, every: Iterable[Rule]) -> None:
@@ -93,16 +90,14 @@ def _contrib_words() -> frozenset[str]:
     tables = (surfaces.GONE, surfaces.HOMES, surfaces.LEADS, surfaces.MOVED, surfaces.WRITTEN)
     found = {key.rpartition(".")[2] for table in tables for key in table}
     found.update(key.rpartition(".")[2] for key in surfaces.DROPINS["contrib"])
+    found |= surfaces.SLIM_ENDED
     for module, names in surfaces.CONTRIB_NAMES.items():
         found.update(names, module.partition(".python.")[0].split("."))
     return frozenset(found)
 
 
 def uses(plan: Plan, table: Table) -> Found:
-    """The legacy uses of a file, for the rules; unresolved ones become findings.
-
-    Yields (kind, name, node, Rule) of each use.
-    """
+    """Yields (kind, name, node, Rule) of each legacy use; unresolved ones become findings."""
     taken: set[Any] = set()
     for node in plan.module.of(ast.Attribute):
         if ("any", node.attr) in table:
@@ -174,14 +169,11 @@ def _leave_definitions(plan: Plan, table: Table) -> None:
         if "strategy" not in table.owners.get(node.name, ()) or node.name in _COMMON:
             continue
         owner = plan.module.parent(node)
-        if type(owner) is ast.ClassDef and _is_strategys(plan, owner):
+        of = members.kind_of if type(owner) is ast.ClassDef else None
+        if of is not None and of(plan.evaluator, plan.module, owner) == "strategy":
             rule = table["strategy", node.name]
             why = "a strategy of the program's own has it"
             plan.leave(node, rule.name, node.name, new_name(rule, node.name), why)
-
-
-def _is_strategys(plan: Plan, owner: ast.ClassDef) -> bool:
-    return members.kind_of(plan.evaluator, plan.module, owner) == "strategy"
 
 
 def new_name(rule: Rule, member: str) -> str:
@@ -287,11 +279,14 @@ def kinds_of(plan: Plan, values: Values, name: str, table: Table) -> set[str]:
 
 
 def _leave_unresolved(plan: Plan, node: ast.Attribute, values: Values, table: Table) -> None:
-    """Reports a name that only strategies have, on an unknown owner."""
+    """Reports a name that only strategies have, on an unknown owner or on a class of them."""
     name = node.attr
     rule = table["strategy", name]
     use, new = Use(plan, rule.name, "strategy", name, node), new_name(rule, name)
-    if any(_is_strategy_class(plan, value, name) for value in values):
+    made = [("object", *value[1:]) for value in values if value[0] == "class"]
+    if any(members.inherits(plan.evaluator, each, name) == "strategy" for each in made) or any(
+        value[0] == "tf" and tensorflow_names.is_strategy_class(value[1]) for value in values
+    ):
         use.leave("a member of the class", new)
     elif type(node.ctx) is ast.Load and may_be_a_strategys(plan, node.value, name, values):
         use.leave("it may be a strategy's", new + ", if it is one")
@@ -307,10 +302,3 @@ def may_be_a_strategys(plan: Plan, owner: Any, name: str, values: Values) -> boo
     if name in _COMMON:
         return era_names.is_called_like_a_strategy(receiver)
     return era_names.is_of_a_strategy(name, receiver)
-
-
-def _is_strategy_class(plan: Plan, value: tuple[Any, ...], name: str) -> bool:
-    """Whether a value is a class of strategies, which has a member from TensorFlow's."""
-    if value[0] == "class":
-        return members.inherits(plan.evaluator, ("object", *value[1:]), name) == "strategy"
-    return value[0] == "tf" and tensorflow_names.is_strategy_class(value[1])

@@ -54,11 +54,7 @@ def unreadable(error: Exception) -> str:
 
 
 def exit_code(results: Iterable[Result], check: bool) -> int:
-    """The exit code of a run.
-
-    It is 2 if a file was refused; else 1 if a use is left, or with `check` if a file would
-    change; else 0.
-    """
+    """The exit code: 2 if a file was refused, 1 if a use is left or a check fails, else 0."""
     if any(result.refused for result in results):
         return 2
     if any(result.left or (check and result.before != result.after) for result in results):
@@ -80,7 +76,8 @@ class Finding(NamedTuple):
         """``key: what was seen: why; what to type``, on one line; what to type is never cut."""
         use = self.uses[0]
         words = "; ".join(each for each in (use.why, use.instead) if each)
-        return "%s: %s: %s" % (self.key, _clipped(use.seen, _SEEN), words)
+        seen = use.seen if len(use.seen) <= _SEEN else use.seen[: _SEEN - 3] + "..."
+        return "%s: %s: %s" % (self.key, seen, words)
 
     def places(self) -> list[str]:
         """``path:line:col`` of each use."""
@@ -114,7 +111,3 @@ def findings(results: Iterable[Result]) -> list[Finding]:
         for use in result.left:
             causes.setdefault((use.rule, use.why or use.seen, use.instead), []).append(use)
     return [Finding(uses[0].rule, uses) for uses in causes.values()]
-
-
-def _clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."

@@ -60,6 +60,7 @@ _SAYS = {
     "main": re.compile(r"^if __name__ == ", re.M),
     "disabled": re.compile(r"disable_v2_behavior\("),
     "keras 2": re.compile("TF_USE_LEGACY_KERAS"),
+    "sparse": re.compile(r"\bEmbedding\(|\bembedding_lookup|\bgather\("),
 }
 #: Names that Keras implements, but for those that do the same in Keras 2 and 3.
 _OF_KERAS = re.compile(
@@ -98,29 +99,25 @@ class Program:
       origin: ``--from``: "auto", "1.11", "1.13", "1.15", "2.0" or "2.2".
 
     Attributes:
-      eras: {path: era} of the files whose names are evidence of one.
-      handed: {path: eras} of the files that use its ``tf``.
+      eras, handed: {path: the era that its names show}, {path: eras of the files that use its tf}.
       files: the files to look at.
-      companions: files of TensorFlow 1 that contrib files import.
-      plain_v1: files of TensorFlow 1 that are no part of a contrib program.
-      undecided: files without hints on their generation, with calls that mean something else in
-        the other one.
-      disputed: those of them that files of both generations are used with.
+      companions, plain_v1: files of TensorFlow 1 that contrib files import, and those in no program
+        with such a file.
+      undecided, disputed: files without hints on their generation, with calls that mean something
+        else in the other one; those that files of both generations are used with.
       mixed: files that name what only TensorFlow 1 has, and what only TensorFlow 2 has.
       estimators: {file of a program with a TPUEstimator: its name of one, "" if it has none}.
-      starts: the files that programs with Sessions start with, unless they choose themselves
-        between graphs and eager execution, and those with a TPUEstimator.
-      keras_starts: the files that programs with names of Keras start with, unless they say
-        themselves which Keras it is.
-      keras: the files of programs with names of Keras.
-      keras_graphs: files with names of Keras, of programs that use a Session or make a Graph.
-      graphs: the files of programs that use a Session or make a Graph.
-      v2_graphs: those of them that have TensorFlow 2's behavior.
-      summing: the files of programs that ask for losses that are no means.
-      divided: the files in which optimizers divided a mean loss by the number of towers.
-      divided_in_part: those of them in whose program replica functions of 1.14 run as well.
-      later: the files with names of strategies that the contrib era has not.
-      strategic: the files of programs with a strategy, or something that may be one.
+      starts, keras_starts: the files that programs with Sessions or a TPUEstimator, and programs
+        with names of Keras start with, unless they choose their behavior or Keras themselves.
+      graphs, v2_graphs: the files of programs that use a Session or make a Graph; those of them
+        that have TensorFlow 2's behavior.
+      keras, keras_graphs, sparse: the files of programs with names of Keras; those with such names
+        and a graph; those of programs that take rows of a table, whose gradients are sparse.
+      summing, divided, divided_in_part: the files of programs that ask for losses that are no
+        means; those where optimizers divided a mean loss by the number of towers, and where
+        replica functions of 1.14 run as well.
+      later, strategic: the files with names of strategies that contrib has not; the files of
+        programs that may have a strategy.
       names_strategies: whether a file has a name of one, in a comment or a text perhaps.
       faults: {path: why it is refused} of files that tpudist failed to read.
     """
@@ -129,7 +126,11 @@ class Program:
         self.faults: dict[str, str] = {}
         self._facts: dict[str, Facts] = {}
         named = set(codebase.files).intersection(codebase.bytes)
-        naming = [path for path, raw in codebase.bytes.items() if _names_tensorflow(raw)]
+        naming = [
+            path
+            for path, raw in codebase.bytes.items()
+            if any(word in raw for word in _NAMING) or names_legacy(raw)
+        ]
         related = codebase.below(naming) | codebase.above(naming)
         related &= codebase.programs(named)
         self._read(codebase, related)
@@ -155,6 +156,7 @@ class Program:
         self.starts = self._starts(codebase)
         naming_keras = {path for path, each in facts.items() if each.keras}
         self.keras = codebase.programs(naming_keras)
+        self.sparse = codebase.programs(self._saying("sparse"))
         self.keras_graphs = naming_keras & self.graphs
         keras_starts = self._entries(codebase, naming_keras, self._saying("keras 2"))
         self.keras_starts = keras_starts.difference(self.estimators)
@@ -197,10 +199,7 @@ class Program:
         return {path for path, each in self._facts.items() if what in each.says}
 
     def _decide(self, codebase: CodeBase, origin: str, beside: set[str]) -> None:
-        """Finds the files of TensorFlow 1, those of both generations, and those of neither.
-
-        `beside` are the files of the contrib era, and what they import.
-        """
+        """Finds the files of TensorFlow 1, of both, of neither; contrib imports `beside`."""
         facts = self._facts
         self._v1 = {path for path in beside if self._of(path).tensorflow_1}
         self._v1 |= {path for path, each in facts.items() if each.hints.first}
@@ -314,11 +313,6 @@ def _is_setup(path: str) -> bool:
     return os.path.basename(path) == "setup.py"
 
 
-def _names_tensorflow(raw: bytes) -> bool:
-    """Whether a file may name TensorFlow; only such files are parsed."""
-    return any(word in raw for word in _NAMING) or names_legacy(raw)
-
-
 def names_legacy(raw: bytes) -> bool:
     """Whether a text has a member that hardly anything but a strategy, or Keras, has."""
     return any(name in raw for name in _OWN)
@@ -346,13 +340,7 @@ Names = Dict[str, Tuple[str, str]]
 def _imported(
     nodes: walks.Nodes, find: Callable[[str, int], str | None], exports: Mapping[str, Names]
 ) -> Names:
-    """The names that a file imports from other files.
-
-    Args:
-      nodes: all nodes of the file.
-      find: the file that a module and a number of leading dots mean in an import, or None.
-      exports: {path: `Names`} that the files export which were read before.
-    """
+    """The names that a file imports from other files, which `exports` has of each."""
     found: Names = {}
 
     def add_members(module: str, level: int) -> None:
@@ -384,10 +372,7 @@ def _used(nodes: walks.Nodes, names: Names) -> Names:
 
 
 def _exported(path: str, nodes: walks.Nodes, bindings: local_names.Bindings, names: Names) -> Names:
-    """The names of TensorFlow that other files can import from a file.
-
-    They are its own, by its `bindings`, and those that it imports from other files.
-    """
+    """The names of TensorFlow that other files can import: a file's own, and those it imports."""
     found = {name: (below, path) for name, below in bindings.tensorflow.items()}
     for node in nodes.of(ast.ImportFrom):
         below = local_names.below_tensorflow(node.module or "") if not node.level else None

@@ -12,7 +12,6 @@ from tpudist.tools.migrate.edits import Edits
 from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.module import Argument, Module, first_name, imported
-from tpudist.tools.migrate.resolution.scopes import Binding
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.program import Program
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Steps, in order, with the era each one leads to.
 STEPS = {"2.0": "v2_0", "2.2": "v2_2", "latest": "latest"}
+#: Rules whose result every TensorFlow has: in a file of no era it needs no other import.
+OF_ANY = ("dataset-iterators", "keras-2")
 #: What `Plan.asked` has for the import of ``tf``, which is known at the end.
 ROOT = ""
 
@@ -29,20 +30,14 @@ class NotImportedError(Exception):
 
 
 class Plan:
-    """The changes that some steps make to one file.
-
-    Args:
-      steps: keys of `STEPS`, taken together.
-      target: the last step of the run.
-      keras: "2" or "3", which Keras is to run the program; "" if that of its TensorFlow does.
-      renames: {a strategy's member: its name after the last of the steps}, of
-        the rules that are wanted.
+    """The changes that some steps, taken together, make to one file.
 
     Attributes:
+      keras: "2" or "3", which is to run the program; "" if that of its TensorFlow does.
       edits: the `Edits` of its text.
       rewritten, left: (line, column, rule, what was seen, what to type, why) of uses.
       respelled: the Names that ended a name's old spelling, and begin none now.
-      has_moved: whether an import, or what a variable is assigned, is to be another one.
+      has_moved: whether the file has names of another TensorFlow now, which it is to import.
       asked: {statement: the imports that are to stand behind it}; those of None stand first.
       home: the full name of what ``tf`` becomes.
     """
@@ -59,6 +54,7 @@ class Plan:
     ) -> None:
         self.module, self.evaluator, self.program = module, evaluator, program
         self.steps, self.target, self._renames, self.keras = steps, target, renames, keras
+        self._eras = program.eras
         self.edits = Edits(module.text)
         self.rewritten: list[tuple[int, int, str, str, str]] = []
         self.left: list[tuple[int, int, str, str, str, str]] = []
@@ -77,7 +73,8 @@ class Plan:
         return self._renames.get(member, member)
 
     def done(self, node: Any, rule: str, seen: str, instead: str) -> None:
-        """Records a use as rewritten."""
+        """Records a use as rewritten: its names are of another TensorFlow now."""
+        self.has_moved = self.has_moved or rule not in OF_ANY or self.module.path in self._eras
         self.rewritten.append((*self.module.place(node), rule, seen, instead))
 
     def leave(
@@ -97,12 +94,7 @@ class Plan:
                 self.edits.insert(end, "  # tpudist: left[%s]" % rule)
 
     def leave_marked(self, wanted: Callable[[str], bool], words: Mapping[str, str]) -> None:
-        """Records what marks say that an earlier run left.
-
-        Args:
-          wanted: whether a rule is to run.
-          words: {rule: what to type}.
-        """
+        """Records what marks say that an earlier run left; `words` are what to type, by rule."""
         told = {(line, rule) for line, _, rule, *_ in self.left}
         for line, rules in sorted(self.module.marks.left.items()):
             for rule in sorted(rules.intersection(words)):
@@ -115,15 +107,13 @@ class Plan:
         return self.module.marks.ignored(node.lineno, rule)
 
     def tensorflow_at(self, node: Any) -> tuple[str, Any]:
-        """The local name of TensorFlow where a node stands.
+        """(the name of ``tf`` where a node stands, the statement that binds it).
 
-        Returns:
-          (the name of ``tf``, the statement that binds it); without such a name ("", an import of
-          something else of TensorFlow), or ("", None).
+        Without one ("", an import of something else of TensorFlow), or ("", None).
         """
         scope, outermost, other = self.module.scope(node), self.module.global_scope(), None
         while scope.parent is not None:
-            for each in sorted(scope.bindings, key=_likeliest_first):
+            for each in sorted(scope.bindings, key=lambda each: _NAMES.get(each.name, each.name)):
                 if each.is_import or scope is outermost:
                     values = self.evaluator.bound(self.module, each)
                     if tensorflow_names.only(values) == "":
@@ -164,8 +154,8 @@ class Plan:
             lines.append(line)
 
 
-def _likeliest_first(binding: Binding) -> tuple[bool, bool, str]:
-    return binding.name != "tf", binding.name != "tensorflow", binding.name
+#: What sorts the likeliest names of TensorFlow before all others.
+_NAMES = {"tf": "", "tensorflow": " "}
 
 
 def is_of_tensorflow(node: Any) -> bool:
@@ -352,12 +342,7 @@ class Use:
             self.edits.remove(every[0].start, self.module.span(self.call)[1] - 1)
 
     def pack(self, packed: list[Argument]) -> bool:
-        """Passes arguments on as ``args=(...)`` and ``kwargs={...}``, where they stand.
-
-        Returns:
-          Whether it could: the first argument of the call has no keyword, none has stars, and
-          those by keyword come last.
-        """
+        """Passes arguments on as ``args=(...)`` and ``kwargs={...}`` in place; whether it could."""
         values = [each for each in packed if not each.name]
         named = [each for each in packed if each.name]
         is_plain = bool(self.arguments) and not self.arguments[0].name and not self.has_stars

@@ -27,14 +27,8 @@ _CALLED = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]+)\W*\(")
 class CodeBase:
     """The files below some paths, without those that match a pattern.
 
-    The repository around a file that is named by itself is read as well: it says which program
-    the file is of.
-
-    Attributes:
-      files: the paths of all files.
-      passed_over: what a user may miss among them, as of `_find_files`.
-      bytes: {path: what is in it}.
-      unreadable: {path: the error of reading it}.
+    The repository around a file that is named by itself is read as well (`bytes` has its files,
+    `files` has not): it says which program the file is of. `passed_over` is as of `_find_files`.
     """
 
     def __init__(self, paths: Iterable[str], exclude: Sequence[str] = ()) -> None:
@@ -154,13 +148,7 @@ class CodeBase:
                 yield other
 
     def find_module(self, dotted: str, level: int, importer: str) -> str | None:
-        """The file of this code base that an import means, or None.
-
-        Args:
-          dotted: the dotted name after ``from`` or ``import``, may be "".
-          level: number of leading dots.
-          importer: path of the file with the import.
-        """
+        """The file of this code base that an import with `level` dots means, or None."""
         every = _candidates(dotted, level, os.path.dirname(importer), self._roots)
         return next((self._paths[path] for path in every if path in self._paths), None)
 
@@ -239,16 +227,10 @@ _PASSED_OVER = frozenset(_BUILT + ("__pycache__", "node_modules") + machine.INST
 
 
 def _find_files(paths: Iterable[str], exclude: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """The files below some paths.
+    """(the ``.py`` and ``.ipynb`` files of paths, and what a user may miss there), both sorted.
 
-    Args:
-      paths: files and folders; what is named itself is taken whatever its name.
-      exclude: patterns of paths, such as "third_party/*" or "*_pb2.py", and names
-        of folders.
-
-    Returns:
-      (the sorted paths of ``.py`` and ``.ipynb`` files, those of what a user may miss:
-      folders called build or dist, scripts of Python without ``.py``).
+    What is named itself is taken whatever its name. Missed are folders called build or dist, and
+    scripts of Python without ``.py``.
     """
     found: list[str] = []
     passed: list[str] = []

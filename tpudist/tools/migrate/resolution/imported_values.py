@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
-import os
 import sys
 from typing import TYPE_CHECKING, Iterator
 
@@ -19,20 +17,6 @@ from tpudist.tools.migrate.resolution.scopes import Binding
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
 
-
-#: Modules of Python whose functions return their arguments: a copy, a queue, a partial function.
-_HAND_ON = frozenset(
-    """asyncio collections concurrent contextlib contextvars copy dataclasses enum functools
-    importlib inspect itertools multiprocessing operator pickle queue types threading typing
-    weakref builtins typing_extensions""".split()
-)
-#: Packages that are known to make no strategies; they are not read.
-_NO_STRATEGIES = frozenset(
-    """PIL absl cv2 google gym h5py hypothesis jax keras librosa matplotlib mock nltk numpy pandas
-    psutil pytest requests scipy sentencepiece setuptools six sklearn soundfile tensorboard
-    tensorflow_datasets tf_keras tf_slim torch tensorflow_hub tensorflow_metadata
-    tensorflow_probability tensorflow_text tqdm yaml""".split()
-)
 
 #: Those of them that carry modules of contrib on.
 _CARRYING = ("tf_slim", "tensorflow_probability")
@@ -68,16 +52,12 @@ def of_dotted(evaluator: Evaluator, module: Module | None, full: str) -> Values:
 
 
 def of_package(full: str) -> Values:
-    """The values of a full name of a package that is not read.
-
-    A name of contrib that the package does not carry on, or that does not run, is one of contrib
-    still.
-    """
+    """The values of a name of a package that is not read; of contrib if it is not carried on."""
     package, _, name = full.partition(".")
     last = name.rpartition(".")[2]
     old = leads.not_carried().get(full)
     if package == "tf_slim" and last in surfaces.SLIM_ENDED:
-        old = "contrib.layers." + last
+        old = "contrib.slim." + name if name.startswith("nets.") else "contrib.layers." + last
     return frozenset([("unread", full) if old is None else tensorflow_names.value(old)])
 
 
@@ -111,13 +91,13 @@ def starred(module: Module, name: str) -> Values:
     """The values that a name may have by ``from tensorflow.a import *``."""
     found = {joined(below, name) for below in _stars(module)}
     values = map(tensorflow_names.value, found)
-    return frozenset(value for value in values if _may_be_starred(value[1]))
-
-
-def _may_be_starred(full: str) -> bool:
-    if "." not in full:
-        return full in tensorflow_names.FIRST_WORDS
-    return leads.gone_today(full) is not None or full in _STARRED
+    return frozenset(
+        value
+        for value in values
+        if value[1] in tensorflow_names.FIRST_WORDS
+        or "." in value[1]
+        and (leads.gone_today(value[1]) is not None or value[1] in _STARRED)
+    )
 
 
 def _stars(module: Module) -> Iterator[str]:
@@ -150,26 +130,16 @@ def _module(evaluator: Evaluator, module: Module | None, full: str, level: int) 
 
 def is_known(full: str) -> bool:
     """Whether a package is one of those that are not read."""
-    first = full.split(".")[0]
-    return (
-        first in _HAND_ON or first in _NO_STRATEGIES or first in _pythons() or first == "tensorflow"
-    )
-
-
-@functools.lru_cache(maxsize=None)
-def _pythons() -> frozenset[str]:
-    """The names of Python's own modules; before 3.10 it has no list of them."""
-    if sys.version_info >= (3, 10):
-        return sys.stdlib_module_names
-    files = os.listdir(os.path.dirname(os.__file__))
-    return frozenset(sys.builtin_module_names).union(each.partition(".")[0] for each in files)
+    known = (surfaces.HANDING_ON, surfaces.WITHOUT_STRATEGIES, ("tensorflow",))
+    pythons = getattr(sys, "stdlib_module_names", surfaces.PYTHONS)  # before 3.10 there is no list
+    return any(full.split(".")[0] in each for each in (*known, pythons))
 
 
 def member_of_package(full: str, name: str) -> Values:
     """The values of a name of a module without a file, or with one that is not read."""
     if full.partition(".")[0] in _CARRYING:
         return of_package("%s.%s" % (full, name))
-    return OTHER if is_known(full) and full.split(".")[0] not in _HAND_ON else UNKNOWN
+    return OTHER if is_known(full) and full.split(".")[0] not in surfaces.HANDING_ON else UNKNOWN
 
 
 def _alias_of(node: ast.Import | ast.ImportFrom, name: str) -> ast.alias:

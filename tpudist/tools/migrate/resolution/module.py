@@ -38,16 +38,9 @@ class Argument(NamedTuple):
 
 
 class Module:
-    """A parsed file.
+    """A parsed file: its syntax tree, nodes (as of `walks.Nodes`), and marks of the user.
 
-    Attributes:
-      tree: its syntax tree.
-      nodes, of: all its nodes, and those of some classes, as of `walks.Nodes`.
-      marks: what the user says of its lines.
-      class_attributes: what `members` keeps of its classes.
-
-    Raises:
-      SyntaxError, ValueError, RecursionError: this Python cannot read it.
+    What this Python cannot read raises a SyntaxError, ValueError or RecursionError.
     """
 
     def __init__(self, path: str, text: str) -> None:
@@ -308,11 +301,7 @@ _OTHER = "other"
 
 
 class Marks:
-    """The marks of a file.
-
-    Attributes:
-      left: {line: the rules that an earlier run left there}, of what no later run can see.
-    """
+    """The marks of a file; `left` has those that an earlier run put there, by line."""
 
     def __init__(self, text: str) -> None:
         self._kinds: dict[int, str] = {}

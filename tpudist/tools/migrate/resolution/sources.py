@@ -56,11 +56,7 @@ def read(path: str, raw: bytes) -> Source:
 
 
 def written(source: Source, text: str) -> bytes:
-    """The bytes of a file whose source became `text`.
-
-    Raises:
-      UnicodeEncodeError: a new name does not fit the file's encoding.
-    """
+    """The bytes of a file whose source became `text`; a name may not fit its encoding."""
     if source.newline:
         text = text.replace("\n", source.newline)
     if source.notebook is None:

@@ -51,10 +51,9 @@ def only(values: Iterable[tuple[Any, ...]]) -> str | None:
 
 
 def below_tensorflow(full: str) -> str | None:
-    """The dotted name below ``tf`` that a full name means.
+    """The dotted name below ``tf`` that a full name means, None for what is not TensorFlow's.
 
-    It is "Session" for "tensorflow.compat.v1.Session", "contrib.distribute.TPUStrategy" for
-    "tpudist.contrib.TPUStrategy", "" for TensorFlow itself, None for what is not TensorFlow's.
+    "Session" for "tensorflow.compat.v1.Session", "" for TensorFlow itself.
     """
     below = spelled_below(full)
     return None if below is None else without_compat(below)

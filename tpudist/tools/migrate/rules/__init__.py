@@ -3,7 +3,7 @@
 ``rules.cfg`` has the row of each, in the order in which they are asked: of two rules for a name
 the first has it. What a rule does with a `tpudist.tools.migrate.use.Use` is a function under `rule`
 in a module of this folder; one that only respells or reports names is made by
-`tpudist.tools.migrate.rules.rows`. A row without a function explains a key of findings.
+`tpudist.tools.migrate.rules.gone_names`. A row without a function explains a key of findings.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Function = Callable[[Use], None]
 
 _MODULES = (
-    *("contrib_homes", "datasets", "generations", "gone_names"),
-    *("keras", "rows", "shapes", "strategies", "tpu_system"),
+    *("contrib_homes", "datasets", "generations", "gone_names", "keras", "strategies"),
+    "tpu_system",
 )
 #: The rule that is not asked about names: imports follow from what is rewritten.
 IMPORTS = "imports"
@@ -38,6 +38,9 @@ class Rule(NamedTuple):
     uses: frozenset[tuple[str, str]]  # the (kind, name) pairs that it is asked about
     apply: Function  # what it does with a use
     text: str  # what it does, at length; the first line is a sentence of its own
+    why: str | None  # why it leaves a name, where the table alone makes the rule
+    type: str | None  # what to type where it leaves something
+    example: tuple[str, str]  # a line before, and after; ("", "") if there is none
 
     @property
     def summary(self) -> str:
@@ -80,12 +83,14 @@ def load() -> tuple[Rule, ...]:
 def _rule(name: str) -> Rule:
     row = table()[name]
     uses, apply = _FUNCTIONS.get(name, (frozenset(), lambda use: None))
-    return Rule(name, row["step"], row["note"], uses, apply, row["text"].replace("\n|", "\n"))
+    text, get = row["text"].replace("\n|", "\n"), row.get
+    example = get("before", ""), get("after", "it is reported")
+    return Rule(name, row["step"], row["note"], uses, apply, text, get("why"), get("type"), example)
 
 
 def words() -> dict[str, str]:
     """{key: what to type} of those whose row says it."""
-    return {name: table()[name]["type"] for name in table().sections() if "type" in table()[name]}
+    return {key.name: key.type for key in load() if key.type}
 
 
 def listed() -> str:
@@ -100,10 +105,10 @@ def explained(name: str) -> str:
     known = {key.name: key for key in load()}
     if name not in known:
         raise MigrateError("key %r" % name, "there is no such key", "one of " + ", ".join(known))
-    key, row = known[name], table()[name]
+    key = known[name]
     lines = ["%s (to %s)" % (key.name, key.step), "", key.text, "", key.note]
-    if "type" in row:
-        lines += ["", "Type: " + row["type"]]
-    if "before" in row:
-        lines += ["", "    " + row["before"], "    -> " + row.get("after", "it is reported")]
+    if key.type:
+        lines += ["", "Type: " + key.type]
+    if key.example[0]:
+        lines += ["", "    %s\n    -> %s" % key.example]
     return "\n".join(lines)

@@ -21,7 +21,8 @@ def contrib_homes(use: Use) -> None:
     new = leads.successor(use.name)
     if new is None:
         return
-    if use.plan.target == "latest" and _has_ended(new):
+    has_ended = new.package == "tf_slim" and new.target.rpartition(".")[2] in surfaces.SLIM_ENDED
+    if use.plan.target == "latest" and has_ended:
         use.leave("tf_slim's does not run on TensorFlow 2.15 and newer", _UNMODIFIED)
     values = use.evaluator.values(use.module, first_name(use.node))
     if any(value[0] == "unread" for value in values):
@@ -29,7 +30,9 @@ def contrib_homes(use: Use) -> None:
     if use.call is not None and new.parameters is not None:
         renamed = _renamed(use, new)
         if renamed is None:
-            use.leave("its arguments are not those of %s" % _spelled(new), _instead(use, new))
+            kept = ", ".join(new.parameters.values())
+            instead = "%s(%s)" % (_spelled(new), kept) if kept else leads.gone_text(use.name)
+            use.leave("its arguments are not those of %s" % _spelled(new), instead)
             return
         for argument, name in renamed:
             use.rename_keyword(argument, name)
@@ -39,11 +42,6 @@ def contrib_homes(use: Use) -> None:
         use.respell(new.target[len(_V1) :])
     elif not use.respell_whole(new.target):
         use.leave("%s names something else here" % new.target.partition(".")[0], new.target)
-
-
-def _has_ended(new: Lead) -> bool:
-    """Whether a name of tf_slim does not run with today's TensorFlow."""
-    return new.package == "tf_slim" and new.target.rpartition(".")[2] in surfaces.SLIM_ENDED
 
 
 def _renamed(use: Use, new: Lead) -> list[tuple[Argument, str]] | None:
@@ -69,8 +67,3 @@ def _is_carried(use: Use, new: Lead) -> bool:
 
 def _spelled(new: Lead) -> str:
     return "tf." + new.target[len(_V1) :] if new.target.startswith(_V1) else new.target
-
-
-def _instead(use: Use, new: Lead) -> str:
-    kept = ", ".join((new.parameters or {}).values())
-    return "%s(%s)" % (_spelled(new), kept) if kept else leads.gone_text(use.name)

@@ -82,10 +82,9 @@ def graph_iterators(use: Use) -> None:
 
 
 def _iterator_of(use: Use, call: ast.Call) -> ast.Call | None:
-    """The call that makes an iterator in a graph of the dataset that a call makes.
+    """The call of ``make_initializable_iterator``, in a graph, of the dataset that a call makes.
 
-    It is the call of ``make_initializable_iterator``; None if there is none, or if something else
-    reads the dataset.
+    None if there is none, or if something else reads the dataset.
     """
     module, dataset, assign = use.module, call, use.module.parent(call)
     target = assign.targets[0] if type(assign) is ast.Assign else None

@@ -1,4 +1,8 @@
-"""Names that a later TensorFlow has no more."""
+"""Names that a later TensorFlow has no more, or has elsewhere.
+
+The tables RESPELLED (names of TensorFlow) and RENAMED (members) have the new names of the rules
+that only give names another spelling, LEFT what to type instead of the names that those leave.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import ast
 from tpudist import surfaces
 from tpudist.surfaces import leads
 from tpudist.tools.migrate.resolution.module import first_name
-from tpudist.tools.migrate.rules import rule
+from tpudist.tools.migrate.rules import rule, table
 from tpudist.tools.migrate.use import Use
 
 NAME, WHY = "gone-names", "not in every TensorFlow of today"
@@ -53,3 +57,43 @@ def _is_inner(use: Use) -> bool:
             return True
         node = use.module.parent(node)
     return False
+
+
+#: {rule: {(kind, name): what to type}}.
+_LEFT = {
+    **surfaces.LEFT,
+    "data-options": {("any", name): words for name, words in surfaces.GONE_DATA_OPTIONS.items()},
+}
+
+
+def _add(name: str) -> None:
+    """Adds a rule that respells names, or reports why there is no new spelling."""
+    names, members = surfaces.RESPELLED.get(name, {}), surfaces.RENAMED.get(name, {})
+    left = _LEFT.get(name, {})
+
+    def apply(use: Use) -> None:
+        key = use.kind, use.name
+        if key in left:
+            use.leave(table()[name]["why"], left[key])
+        elif use.kind == "tf":
+            if not use.plan.has(use.name, use.is_v1()):
+                _respell(use, names[use.name])
+        else:
+            use.rename(members[key])
+
+    rule(name, [*(("tf", old) for old in names), *members, *left])(apply)
+
+
+def _respell(use: Use, new: str) -> None:
+    if type(use.node) is ast.Name and not use.module.scope(use.node)[use.node.id]:
+        use.leave("an import of * brings it", "tf." + new)
+        return
+    use.respell(new)
+    gone = leads.gone_today(new)
+    if gone and use.plan.target == "latest" and not use.plan.has(gone, use.is_v1()):
+        instead = leads.gone_names()[gone]
+        use.plan.leave(use.node, NAME, "tf." + gone, instead, WHY)
+
+
+for _name in {**surfaces.RESPELLED, **surfaces.RENAMED, **_LEFT}:
+    _add(_name)

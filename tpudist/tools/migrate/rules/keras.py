@@ -23,7 +23,11 @@ HARD_SIGMOID = "lambda x: tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
 #: {method with arguments that Keras 3 does not take: the kinds of objects that have it}.
 _METHODS = {
     **dict.fromkeys((each[1:] for each in surfaces.KERAS_ARGUMENTS if each[0] == "."), ["model"]),
-    **dict.fromkeys(("add_loss", "add_variable", "add_weight", "adapt"), ["layer", "model"]),
+    **dict.fromkeys(
+        (each[6:] for each in surfaces.KERAS_3_PLACES if each[:6] == "model."), ["model"]
+    ),
+    **dict.fromkeys(("add_loss", "add_variable", "adapt"), ["layer", "model"]),
+    "add_weight": ["layer", "metric", "model"],
     **dict.fromkeys(("apply_gradients",), ["keras_optimizer"]),
 }
 #: Members and arguments that nothing but Keras has: they are told of objects that are not known.
@@ -61,6 +65,9 @@ def of_unknown(plan: Plan, node: Any, values: Values) -> bool:
     return node.attr in ALONE or is_asked and bool(keywords & _ARGUMENTS_ALONE)
 
 
+_RENAMED = {("keras_optimizer", "lr"): "learning_rate", ("metric", "reset_states"): "reset_state"}
+
+
 def _members() -> Iterator[tuple[str, str]]:
     for kind, name in surfaces.KERAS_MEMBERS:
         yield kind, name
@@ -73,56 +80,98 @@ def _members() -> Iterator[tuple[str, str]]:
 def keras_members(use: Use) -> None:
     """Members that Keras 3 has not: ``fit_generator``, ``predict_classes``, ``get_weights``, ..."""
     if use.plan.keras == "2" and use.name not in surfaces.KERAS_2_MEMBERS:
-        return
-    if use.name == "variables":
+        workers = use.argument(-1, "workers") if use.call is not None else None
+        if workers is not None and use.code(workers.value) == "0":
+            use.replace(workers.value, "1")  # Keras of today refuses 0
+            use.note("workers=1")
+    elif use.name == "variables":
         if use.call is not None:
             use.edits.remove(use.module.span(use.node)[1], use.module.span(use.call)[1])
             use.note("variables")
-    elif use.name == "lr":
-        use.rename("learning_rate")
+    elif (use.kind, use.name) in _RENAMED:
+        use.rename(_RENAMED[use.kind, use.name])
     else:
         kinds = [use.kind, "layer", "model", "metric", "keras_optimizer"]
         keys = [(kind, use.name) for kind in kinds if (kind, use.name) in surfaces.KERAS_MEMBERS]
         use.leave("Keras %s has it no longer" % use.plan.keras, surfaces.KERAS_MEMBERS[keys[0]])
 
 
-@rule(
-    "keras-optimizers",
-    [
-        ("tf", name)
-        for name in (*surfaces.KERAS_OPTIMIZERS, *surfaces.KERAS_REFUSES, _OPTIMIZERS + "Optimizer")
-    ],
-)
+_NAMES = (*surfaces.KERAS_OPTIMIZERS, *surfaces.KERAS_REFUSES, _OPTIMIZERS + "Optimizer")
+
+
+@rule("keras-optimizers", [*(("tf", name) for name in _NAMES), ("model", "compile")])
 def keras_optimizers(use: Use) -> None:
-    """Optimizers, and arguments of them, that Keras 3 does not take: ``legacy.Adam``, ``decay``."""
+    """Optimizers that compute or take something else since 2.11: ``RMSprop``, ``lr``, ``decay``."""
+    if use.name == "compile":
+        _of_compile(use)
+        return
     if use.name in surfaces.KERAS_REFUSES:
         if use.plan.keras == "3":
             use.leave("Keras 3 refuses to make one", surfaces.KERAS_REFUSES[use.name])
         return
-    if use.plan.keras == "2":
-        if _is_legacy(use):
-            use.respell(use.name.replace("optimizers.", "optimizers.legacy."))
-        return
-    if use.call is None:
-        return
-    decay = use.argument(-1, "decay")
-    rate = use.argument(-1, "lr")
+    rate = use.argument(-1, "lr") if use.call is not None else None
     if rate is not None:
         use.rename_keyword(rate, "learning_rate")
         use.note("learning_rate=")
-    if decay is not None:
+    if _is_legacy(use):
+        _make_legacy(use, use.name.replace("optimizers.", "optimizers.legacy."))
+    if use.call is None:
+        return
+    if "apply_gradients" in use.module.calls_by_name and use.argument(-1, "clipnorm", "clipvalue"):
+        use.leave("apply_gradients of TensorFlow 2.2 did not clip", "it without the argument")
+    if use.argument(-1, "decay") is not None and use.plan.keras == "3":
         use.leave(
             "no optimizer of Keras 3 takes decay",
             "learning_rate=tf.keras.optimizers.schedules.InverseTimeDecay(learning_rate, 1, decay)",
         )
 
 
+_OTHERWISE = "since TensorFlow 2.11 it computes something else%s"
+_ON_ROWS = " for the rows of a table, as an Embedding has"
+
+
+def _of_compile(use: Use) -> None:
+    """Looks at the optimizer of a model, which may be named by a string."""
+    optimizer = use.argument(0, "optimizer") if use.call is not None else None
+    name = walks.text(optimizer.value) if optimizer is not None else None
+    is_of_rows = use.plan.keras == "3" and use.module.path in use.plan.program.sparse
+    if optimizer is not None and name and is_of_rows and name.lower() != "sgd":
+        use.leave(_OTHERWISE % _ON_ROWS, "--keras 2")
+    elif optimizer is not None and (name or "").lower() == "rmsprop":
+        if use.plan.keras == "2":
+            new = use.spelled("keras.optimizers.legacy.RMSprop") + "()"
+            use.replace(optimizer.value, new)
+            use.note(new)
+        else:
+            use.leave(_OTHERWISE % "", "--keras 2")
+    if use.plan.keras == "3":
+        keras_arguments(use)
+
+
+def _make_legacy(use: Use, new: str) -> None:
+    if use.plan.keras == "3":
+        use.leave(_OTHERWISE % (_ON_ROWS * (not use.name.endswith("RMSprop"))), "--keras 2")
+    elif type(use.node) is ast.Name:
+        use.replace(use.node, use.spelled(new))
+        use.note("tf." + new)
+    else:
+        use.respell(new)
+
+
 def _is_legacy(use: Use) -> bool:
     """Whether a program needs an optimizer of before TensorFlow 2.11, which Keras 2 has as well."""
-    parent, module = use.module.parent(use.node), use.module
+    parent, module, name = use.module.parent(use.node), use.module, use.name.rpartition(".")[2]
     if type(parent) is ast.ClassDef:
-        return any(getattr(each, "name", "") in surfaces.KERAS_2_OPTIMIZER for each in parent.body)
+        of_class = {getattr(each, "name", "") for each in parent.body}
+        return use.plan.keras == "2" and not of_class.isdisjoint(surfaces.KERAS_2_OPTIMIZER)
     if use.call is None:
+        return False
+    is_of_rows = use.argument(1, "momentum") is not None if name == "SGD" else True
+    if use.plan.keras == "2":  # the others of Keras 2 take rows as they did
+        is_of_rows = is_of_rows and name in ("Adamax", "Ftrl", "Nadam", "SGD")
+    if name == "RMSprop" or is_of_rows and module.path in use.plan.program.sparse:
+        return True
+    if use.plan.keras == "3":
         return False
     made = module.parent(use.call)
     names = {last_word(each) for each in made.targets} if type(made) is ast.Assign else set()
@@ -151,7 +200,7 @@ _OPTIMIZERS_OF_1 = (
     "GradientDescentOptimizer and MomentumOptimizer; others compute something else; --keras 2 "
     "takes it as it is"
 )
-_OF_METHODS = [(kind, name) for name, kinds in _METHODS.items() for kind in kinds]
+_OF_METHODS = [(k, name) for name, kinds in _METHODS.items() for k in kinds if name != "compile"]
 
 
 @rule("keras-arguments", [KEY, *_OF_METHODS])
@@ -228,6 +277,7 @@ def _write_defaults(use: Use, dotted: str) -> None:
 
 def _of_method(use: Use) -> None:
     _leave_refused(use, surfaces.KERAS_ARGUMENTS.get("." + use.name, {}))
+    _name_places(use, surfaces.KERAS_3_PLACES.get("%s.%s" % (use.kind, use.name), ""))
     if use.name == "compile":
         optimizer = use.argument(0, "optimizer")
         if optimizer and ("is", "optimizer") in use.evaluator.values(use.module, optimizer.value):
@@ -237,7 +287,8 @@ def _of_method(use: Use) -> None:
             use.leave("Keras 3 takes none of a model's tensors", "self.add_loss in call of a layer")
     elif use.name in ("add_variable", "add_weight"):
         first = use.argument(0)
-        if first is not None and walks.text(first.value) is not None:
+        is_named = first is not None and walks.text(first.value) is not None
+        if is_named and use.kind != "metric":
             use.leave("Keras 3 takes the name by keyword", "add_weight(name=..., shape=...)")
         _leave_name(use)
     elif use.name == "save_weights":
@@ -263,15 +314,17 @@ def keras_losses(use: Use) -> None:
 
 def _make_tensor(use: Use, argument: Argument) -> None:
     """Puts ``tf.constant`` around a list of numbers, or a variable that is one."""
-    value = argument.value
-    if type(value) is ast.Name:
-        bindings = use.module.scope(value)[value.id]
-        assigned = use.module.assign(bindings[0]) if len(bindings) == 1 else None
-        value = assigned.value if assigned is not None else value
-    if _is_of_numbers(value):
+    if _is_of_numbers(_assigned(use, argument.value)):
         start, end = use.module.outer_span(argument.value)
         use.edits.wrap(start, end, use.spelled("constant") + "(", ")")
         use.note("tf.constant")
+
+
+def _assigned(use: Use, node: Any) -> Any:
+    """What a variable that is assigned once is, or an expression itself."""
+    bindings = use.module.scope(node)[node.id] if type(node) is ast.Name else []
+    assigned = use.module.assign(bindings[0]) if len(bindings) == 1 else None
+    return node if assigned is None else assigned.value
 
 
 def _is_of_numbers(node: Any) -> bool:
@@ -300,7 +353,7 @@ def _leave_refused(use: Use, refused: dict[str, str]) -> None:
 
 def _leave_path(use: Use, path: Argument | None, ends: Iterable[str]) -> None:
     """Reports a call whose path ends, as far as it is written out, in none of `ends`."""
-    end = _end(path.value) if path is not None else None
+    end = _end(_assigned(use, path.value)) if path is not None else None
     if end is not None and not end.endswith(tuple(ends)):
         use.leave("Keras 3 takes no such path", "a path that ends in " + " or ".join(ends))
 
