@@ -12,6 +12,7 @@ import argparse
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -105,15 +106,14 @@ def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
         stderr=subprocess.PIPE,
         universal_newlines=True,
     ) as process:
-        was_late = threading.Event()
-        late = threading.Timer(seconds, lambda: [was_late.set(), process.kill()])
+        late, end = threading.Timer(seconds, process.kill), time.monotonic() + seconds
         late.start()
         try:
             out, error = process.communicate()
         finally:
             late.cancel()
     lines = [json.loads(each[len(MARK) :]) for each in out.splitlines() if each.startswith(MARK)]
-    if was_late.is_set():
+    if process.returncode == -signal.SIGKILL and time.monotonic() >= end:
         lines += [{"kind": "unfinished", "program": each} for each in _left(lines)]
     elif process.returncode:
         last = (error.strip().splitlines() or ["nothing"])[-1]

@@ -28,8 +28,9 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs, random_seeds, versions
 from tpudist.virtual import explanations
-from tpudist.virtual.tpu_check import table
+from tpudist.virtual.tpu_check import loops_of_xla, table
 from tpudist.virtual.trace import dependencies
+from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
@@ -104,7 +105,9 @@ def of(
       results: tensors that are needed outside of it.
       sources: {id of a placeholder: the tensors that it stands for}; captured ones are found.
     """
-    return _grouped(_Finder(sources).find(ops, results))
+    results = list(results)
+    finder = _Finder(sources)
+    return _grouped([*finder.find(ops, results), *finder.strings_that_leave(results)])
 
 
 def without_host(graph: Graph, results: Iterable[Tensor]) -> list[Cause]:
@@ -165,6 +168,16 @@ class _Finder:
             if op in needed and not (self._host and _is_elsewhere(op)):
                 yield refused
 
+    def strings_that_leave(self, results: Iterable[Tensor]) -> Iterator[tuple[Operation, str, str]]:
+        """Yields (op, why, instead) of each result that is a string, which no op here computes."""
+        for tensor in results:
+            source = tensor
+            while source.op.type in ("Identity", "IdentityN"):
+                source = source.op.inputs[source.value_index]
+            if tensor.dtype == tf.string and source.op.type in _PASS_STRINGS:
+                if not (self._host_helps or _is_elsewhere(source.op)):
+                    yield (source.op, *table.advice("", has_strings=True))
+
     def _reason(self, op: Operation) -> tuple[str, str] | None:
         """Returns (why, instead) if a TPU refuses an op, else None."""
         kind = op.type
@@ -184,7 +197,7 @@ class _Finder:
             source = self._unknown_source(tensor)
             if source is not None:
                 return _reason_of_value(source)
-        return None
+        return loops_of_xla.reason(op)
 
     def _dtypes_without_kernel(self, op: Operation) -> list[str]:
         """Returns the names of the dtypes of an op with which a TPU has no kernel of it."""
@@ -235,9 +248,31 @@ class _Finder:
 
 def _reason_of_value(source: Operation) -> tuple[str, str]:
     return (
-        "%s that only the run knows (%s)" % (_OF_VALUE, source.name),
+        "%s that only the run knows (%s)" % (_OF_VALUE, _described(source)),
         "a Python number, or a shape that is known while tracing",
     )
+
+
+def _described(source: Operation) -> str:
+    """Formats where a value comes from, as the user knows it."""
+    if source.type == "ReadVariableOp":
+        handle = functions.captured(source.inputs[0])
+        variable = stored_once.of_handle(handle)
+        made = explanations.place_in(stored_once.creation_frames(handle)[::-1])
+        name = handle.op.name if variable is None else variable.name.partition(":")[0]
+        return "the variable %s" % name + (" of %s" % made if made != "?" else "")
+    if source.type == "Placeholder":
+        named = source.node_def.attr["_user_specified_name"].s.decode()
+        given = not named and any(each is source.outputs[0] for each in _captured_eagerly(source))
+        return "a tensor of before the step" if given else named or source.name
+    line = explanations.place(source)
+    return source.type + (" of %s" % line if line != "?" else "")
+
+
+def _captured_eagerly(source: Operation) -> list[Tensor]:
+    """Returns the placeholders of eager tensors in the graph of an op."""
+    pairs = functions.captures(source.graph) if hasattr(source.graph, "captures") else []
+    return [inner for outer, inner in pairs if graphs.is_eager(outer)]
 
 
 def _dtypes(op: Operation, name: str) -> list[str]:
