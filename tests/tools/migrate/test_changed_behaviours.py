@@ -211,3 +211,20 @@ def test_the_table_of_defaults_is_right():
         found = inspect.signature(made.__init__).parameters
         for parameter, row in rows.items():
             assert repr(found[parameter].default) != row.partition(" ")[2], name
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tf.concat(1, [a, b])", "tf.concat([a, b], 1)"),
+        ("tf.concat(-1, values, name='x')", "tf.concat(values, -1, name='x')"),
+        ("tf.split(1, 2, x)", "tf.split(x, 2, 1)"),
+        ("tf.split(x, 2, 1)", "tf.split(x, 2, 1)"),
+        ("tf.concat([a, b], 1)", "tf.concat([a, b], 1)"),
+        ("tf.concat(values, 1)", "tf.concat(values, 1)"),
+    ],
+)
+def test_the_order_of_before_1_0_is_todays(tmp_path, before, after):
+    text = "import tensorflow.compat.v1 as tf\n%s\n"
+    texts, left = harness.migrated(tmp_path, {"a.py": text % before}, "latest")
+    assert texts["a.py"] == text % after and not left

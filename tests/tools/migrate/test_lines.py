@@ -45,6 +45,7 @@ def test_each_rule_has_a_case():
             "frozen-batch-norm",
             "keras-2",
             "keras-losses",
+            "old-order",
             "keras-tensors",
             "sessions",
             "run-steps-on-dataset",

@@ -9,7 +9,7 @@ import json
 from typing import Any, Iterable, Iterator, Sequence
 
 from tpudist.tools.migrate import outcomes
-from tpudist.tools.migrate.outcomes import Finding, Result, Use
+from tpudist.tools.migrate.outcomes import Result, Use
 
 
 def diff(result: Result) -> str:
@@ -79,7 +79,10 @@ def as_json(results: Sequence[Result], looked: int, options: argparse.Namespace)
         "level": options.level,
         "files_looked_at": looked,
         "files": list(map(_file, results)),
-        "findings": list(map(_finding, outcomes.findings(results))),
+        "findings": [
+            {"key": e.key, "said": e.said(), "instead": e.uses[0].instead, "places": e.places()}
+            for e in outcomes.findings(results)
+        ],
     }
     return json.dumps(whole, indent=1, sort_keys=True)
 
@@ -97,12 +100,3 @@ def _file(result: Result) -> dict[str, Any]:
 
 def _use(use: Use) -> dict[str, Any]:
     return {name: value for name, value in use._asdict().items() if name != "path"}
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "key": finding.key,
-        "said": finding.said(),
-        "instead": finding.uses[0].instead,
-        "places": finding.places(),
-    }

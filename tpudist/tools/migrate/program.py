@@ -20,7 +20,6 @@ from tpudist.tools.migrate import estimators, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Hints
 from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.module import Module
-from tpudist.tools.migrate.rules import keras
 
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
@@ -29,7 +28,7 @@ _OWN = {
     for rule in rules.load()
     for kind, name in rule.uses
     if kind not in ("tf", "call") and "_" in name
-    if not rule.name.startswith("keras-") or name in keras.ALONE
+    if not rule.name.startswith("keras-") or name in surfaces.KERAS_ALONE
 }
 #: The session of a test case.
 _OF_TESTS = r"\b(test|cached)_session\(|\bself\.session\("

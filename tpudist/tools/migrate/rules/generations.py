@@ -132,3 +132,22 @@ def _binding(use: Use, node: Any) -> Any:
         return None
     bindings = use.module.scope(node)[node.id]
     return use.module.parent(bindings[0].node) if len(bindings) == 1 else None
+
+
+#: {name: the places at which its arguments stood before 1.0, by their places today}.
+_ORDER = {"concat": (1, 0), "split": (2, 1, 0)}
+
+
+@rule("old-order", [("tf", name) for name in _ORDER])
+def old_order(use: Use) -> None:
+    """Arguments that had another order before 1.0: ``tf.concat(1, [a, b])``."""
+    order, arguments = _ORDER[use.name], use.arguments if use.call is not None else []
+    first = getattr(arguments[0].value, "operand", arguments[0].value) if arguments else None
+    if not isinstance(getattr(first, "value", None), int) or len(arguments) < len(order):
+        return
+    if use.has_stars or any(each.name for each in arguments[: len(order)]):
+        use.leave("its first argument is the dimension, as before 1.0", "axis= and values=")
+        return
+    for argument, place in zip(arguments, order):
+        use.replace(argument.value, use.module.code(arguments[place].value))
+    use.note("tf.%s, with the values first" % use.name)

@@ -30,15 +30,6 @@ _METHODS = {
     "add_weight": ["layer", "metric", "model"],
     **dict.fromkeys(("apply_gradients",), ["keras_optimizer"]),
 }
-#: Members and arguments that nothing but Keras has: they are told of objects that are not known.
-ALONE = frozenset(
-    """evaluate_generator fit_generator get_input_at get_input_shape_at get_losses_for get_output_at
-    get_output_shape_at get_updates_for predict_classes predict_generator""".split()
-)
-_ARGUMENTS_ALONE = frozenset(
-    """experimental_aggregate_gradients experimental_run_tf_function target_tensors
-    experimental_steps_per_execution sample_weight_mode use_multiprocessing""".split()
-)
 
 
 def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[str, str, Any, Rule]]:
@@ -62,7 +53,7 @@ def of_unknown(plan: Plan, node: Any, values: Values) -> bool:
     is_asked = node.attr in _METHODS and plan.module.path in plan.program.keras
     call = plan.module.parent(node)
     keywords = {each.arg for each in getattr(call, "keywords", ())}
-    return node.attr in ALONE or is_asked and bool(keywords & _ARGUMENTS_ALONE)
+    return node.attr in surfaces.KERAS_ALONE or is_asked and bool(keywords & surfaces.KERAS_ALONE)
 
 
 _RENAMED = {("keras_optimizer", "lr"): "learning_rate", ("metric", "reset_states"): "reset_state"}
