@@ -70,9 +70,10 @@ def main(arguments: list[str]) -> int:
     for index in range(0, len(arguments), 4):
         line = row(*arguments[index : index + 4])
         found[_key(line)] = line
-        _, tail = _parts()
+        table, tail = _parts()
+        above = table.partition("# Repositories\n")[0] if "# Repositories\n" in table else ""
         PAGE.write_text(
-            _HEAD + "\n".join(found[key] for key in sorted(found)) + "\n" + tail, "utf-8"
+            above + _HEAD + "\n".join(found[key] for key in sorted(found)) + "\n" + tail, "utf-8"
         )
     return 0
 

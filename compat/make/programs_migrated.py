@@ -33,12 +33,9 @@ _NUMBER = re.compile(
     r"(?i)((?:\w*(?:loss|acc|auc|mse|mae|precision|recall|f1|perplexity)\w*)(?: for final step)?)"
     r"[\"']?\s*[:=(]?\s*(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|nan)\b"
 )
-#: Without these, oneDNN's kernels differ from run to run, and Keras is Keras 3.
-_VARIABLES = {
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "TF_ENABLE_ONEDNN_OPTS": "0",
-    "TF_USE_LEGACY_KERAS": "1",
-}
+#: Without these, oneDNN's kernels differ from run to run.
+_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "TF_ENABLE_ONEDNN_OPTS": "0"}
+_KERAS_2 = "TF_USE_LEGACY_KERAS"
 
 
 def migrate(folder):
@@ -141,6 +138,8 @@ def run(name, mirrors, work):
         program, variables = program._replace(tpu="virtual:2"), {"MIRRORED": "1"}
     before = execute("before", program, folder, work)
     told = migrate(folder)
+    if asks_for_keras_2(folder, program):
+        variables = {**variables, _KERAS_2: "1"}  # `seeded` imports TensorFlow before its line
     after = execute("after", program, folder, work, variables)
     used = before["files"].union(program.files.split(" ;; "))
     left = [path + ":" + each for path in sorted(used) for each in told["left"].get(path, ())]
@@ -154,6 +153,15 @@ def run(name, mirrors, work):
         "numbers": len(before["numbers"]),
         "difference": difference(before["numbers"], after["numbers"]),
     }
+
+
+def asks_for_keras_2(folder, program):
+    """Whether what a program starts with asks for Keras 2."""
+    texts = []
+    for path in program.files.split(" ;; "):
+        with open(os.path.join(folder, path), encoding="utf-8") as file:
+            texts.append(file.read())
+    return any(_KERAS_2 in text for text in texts)
 
 
 def is_mirrored(folder, program):
