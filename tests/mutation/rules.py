@@ -14,7 +14,7 @@ from tests.virtual.vectorize import batching_cases, test_batching
 from tpudist.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.vectorize import rules
-from tpudist.virtual.vectorize.values import batched_values, optionals, tensor_lists
+from tpudist.virtual.vectorize.values import batched_values, variants
 
 CORES = test_batching.CORES
 
@@ -40,7 +40,7 @@ def left_out(batched):
 
 
 def _list_swapped(batched):
-    if not isinstance(batched, tensor_lists.StackedList):
+    if not isinstance(batched, variants.StackedList):
         return None
     element_options = {
         "element_shape": tf.constant([CORES] + batched.shape),
@@ -54,10 +54,10 @@ def _list_swapped(batched):
 
 
 def _optional_swapped(batched):
-    if not isinstance(batched, optionals.Optionals):
+    if not isinstance(batched, variants.Optionals):
         return None
-    value = optionals.unpack(batched, *batched.kinds[0])
-    return optionals.Optionals.of(CORES, tf.reverse(value, [0]), *batched.kinds[0])
+    value = variants.unpack(batched, *batched.kinds[0])
+    return variants.Optionals.of(CORES, tf.reverse(value, [0]), *batched.kinds[0])
 
 
 def _one_more(batched):

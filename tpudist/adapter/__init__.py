@@ -34,7 +34,7 @@ from tpudist.backends.strategies import initialize as initialize
 from tpudist.input import distributed_datasets
 from tpudist.input.distributed_datasets import make_numpy_dataset as make_numpy_dataset
 from tpudist.keras import whole_batches
-from tpudist.strategy import arguments, base_classes, contexts
+from tpudist.strategy import base_classes, contexts
 from tpudist.strategy.base_classes import ScalingStrategyBaseV1 as ScalingStrategyBaseV1
 from tpudist.strategy.base_classes import TPUStrategyBase as TPUStrategyBase
 from tpudist.strategy.base_classes import is_facade as is_facade
@@ -90,15 +90,11 @@ def run(
 
     Context: cross-replica; ``tf.function``, graph, or eager with `fn` a
     ``tf.function`` (or any function, unless `refuse_eager`).
-
-    Raises:
-      EagerRunError: (a NotImplementedError) a plain function in eager mode.
-      ContextError: called inside a replica function.
     """
     contexts.refuse_in_replica(strategy, "run")
     if refuse_eager:
         contexts.refuse_eager(fn)
-    with arguments.explained("run", fn, args, kwargs):
+    with contexts.explained("run", fn, args, kwargs):
         return distributed_values.telling(backend_of(strategy).run(fn, args, kwargs, options))
 
 
@@ -114,14 +110,11 @@ def replicate(strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any])
 
     Context: cross-replica, in the scope; graph, ``tf.function`` or eager. The
     keyword ``run_concurrently`` (how to schedule replicas) is ignored.
-
-    Raises:
-      ContextError: (a RuntimeError) outside of the scope or in a replica.
     """
     method = contexts.words_of(strategy).call
     contexts.require_cross_replica(strategy, method)
     kwargs = {name: value for name, value in kwargs.items() if name != "run_concurrently"}
-    with arguments.explained(method.rstrip("()"), fn, args, kwargs):
+    with contexts.explained(method.rstrip("()"), fn, args, kwargs):
         return distributed_values.telling(backend_of(strategy).replicate(fn, args, kwargs))
 
 
@@ -153,10 +146,6 @@ def run_steps(
     first step are by name, or flat in the order of the sorted names, or None.
 
     Context: cross-replica; graph, ``tf.function``, or eager, where it runs at once.
-
-    Raises:
-      ArgumentError: (a ValueError) a bad number of steps or initial value.
-      DatasetEndError: (eager) the dataset ended before the last step.
     """
     contexts.require_cross_replica(strategy, "the loop of steps")
     step_loops.require_iterator(iterator)
@@ -166,12 +155,8 @@ def run_steps(
 
 @contextlib.contextmanager
 def scope(strategy: Strategy) -> Iterator[Any]:
-    """Context manager: `strategy` is current, in cross-replica context.
-
-    Raises:
-      ContextError: (a RuntimeError) entered in a replica function of the strategy.
-    """
-    arguments.refuse_scope_in_replica(strategy)
+    """Context manager: `strategy` is current, in cross-replica context."""
+    contexts.refuse_scope_in_replica(strategy)
     with backend_of(strategy).scope() as entered:
         yield entered
 
@@ -195,15 +180,10 @@ def reduce(strategy: Strategy, reduce_op: ReduceOp, value: object, axis: Axis) -
     Along an axis MEAN divides by the true number of examples.
 
     Context: cross-replica.
-
-    Raises:
-      CollectiveError: (a ValueError) components of different shapes and no axis.
-      ArgumentError: (a ValueError) the value comes first, and the reduction after it; no
-        reduction of that name; an axis that the components do not have.
     """
     contexts.refuse_in_replica(strategy, "reduce")
     refuse_swapped(reduce_op, value)
-    arguments.require_reduction(reduce_op, value, axis)
+    contexts.require_reduction(reduce_op, value, axis)
     if axis is None:
         return backend_of(strategy).reduce(reduce_op, value)
     return backend_of(strategy).reduce_along(reduce_op, value, axis)
@@ -216,7 +196,7 @@ def per_replica_dataset(
     strategy: Strategy, dataset_fn: DatasetFn, dataset_class: Callable[..., T]
 ) -> T:
     """See :class:`tpudist.input.per_replica_datasets.PerReplicaDataset`."""
-    arguments.require_dataset_function("distribute_dataset", dataset_fn)
+    contexts.require_dataset_function("distribute_dataset", dataset_fn)
     return backend_of(strategy).per_replica_dataset(dataset_fn, dataset_class)
 
 
@@ -226,12 +206,8 @@ def distribute_dataset(
     """`dataset` of global batches, split among hosts and replicas.
 
     Context: cross-replica.
-
-    Raises:
-      ArgumentError: (a ValueError) `dataset` is not batched: it has scalars.
-      ArgumentTypeError: (a TypeError) it is no dataset.
     """
-    arguments.require_dataset("experimental_distribute_dataset", dataset)
+    contexts.require_dataset("experimental_distribute_dataset", dataset)
     distributed_datasets.require_batches(strategy, dataset)
     return backend_of(strategy).distribute_dataset(dataset, options)
 
@@ -240,7 +216,7 @@ def distribute_datasets_from_function(
     strategy: Strategy, dataset_fn: InputFn, options: Options = None
 ) -> DistributedDataset:
     """A dataset of the per-replica batches of ``dataset_fn(InputContext)``, one call a host."""
-    arguments.require_dataset_function("experimental_distribute_datasets_from_function", dataset_fn)
+    contexts.require_dataset_function("experimental_distribute_datasets_from_function", dataset_fn)
     return backend_of(strategy).distribute_datasets_from_function(dataset_fn, options)
 
 

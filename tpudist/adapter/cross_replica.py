@@ -31,12 +31,6 @@ def reduce_to(
     nest of such, or a list with one per replica. Destinations are a mirrored variable, a per-
     replica value, or one device string or several; an integer is an `axis`, the batch dimension of
     each component.
-
-    Raises:
-      ContextError: (a RuntimeError) in a replica; with destinations, outside
-        of the scope.
-      CollectiveError: (a ValueError) there is not one value per replica, or
-        they differ in shape or dtype.
     """
     operation = replica_values.reduction(aggregation)
     if isinstance(destinations, int):
@@ -109,10 +103,6 @@ def update(strategy: Strategy, variable: object, fn: Fn, args: Args, kwargs: Kwa
 
     Mirrored values among the arguments are taken apart. The merged results run all updates; with
     the keyword ``grouped=False``, which is not passed on, they are a list.
-
-    Raises:
-      PerReplicaError: (a ValueError) a per-replica value among the arguments.
-      ArgumentTypeError: (a TypeError) `variable` is none.
     """
     contexts.require_cross_replica(strategy, "update(...)")
     if not (distributed.is_distributed(variable) or hasattr(variable, "assign")):

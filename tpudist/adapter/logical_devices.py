@@ -30,11 +30,6 @@ def split_to_logical_devices(
     of logical devices.
 
     Context: replica, or cross-replica in a ``tf.function``.
-
-    Raises:
-      ShardingError: (a ValueError) a wrong number of entries, a product that
-        is not the number of logical devices, or a known dimension that is
-        not divisible.
     """
     parts = [int(p) for p in partition_dimensions]
     nests.map_structure(lambda leaf: _check_split(strategy, leaf, parts), tensor)
@@ -52,11 +47,7 @@ def replicate_to_logical_devices(strategy: Strategy, tensor: object) -> Nest:
 
 
 def assign_to_logical_device(strategy: Strategy, tensor: object, logical_device_id: int) -> Nest:
-    """`tensor`, annotated to be computed on one logical device, from 0 on.
-
-    Raises:
-      ShardingError: (a ValueError) there is no such logical device.
-    """
+    """`tensor`, annotated to be computed on one logical device, from 0 on."""
     count = logical_devices(strategy)
     if (
         isinstance(logical_device_id, bool)
@@ -108,7 +99,7 @@ def _annotate(strategy: Strategy, nest: object, annotation: object, *arguments: 
     )
 
     def annotate(leaf: object) -> Tensor | None:
-        if leaf is None or not functions.in_graph():
+        if leaf is None or tf.executing_eagerly():
             return leaf if leaf is None else tf.identity(leaf)
         with tf.name_scope("logical_devices"):
             return tpu.shard(annotation, tf.identity(leaf), *arguments, use_sharding_op=as_op)

@@ -1,4 +1,4 @@
-"""What a strategy runs on: the operations that TPUs do differently.
+"""The base class of backends, with the operations that TPUs do differently.
 
 :class:`tpudist.backends.native.NativeBackend` is TensorFlow's TPU,
 :class:`tpudist.backends.virtual_tpu.VirtualBackend` the virtual one. Only
@@ -8,10 +8,12 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+import contextlib
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 import tensorflow as tf
 
+from tpudist.backends import step_loops
 from tpudist.errors import ArgumentError
 from tpudist.input import distributed_datasets, per_replica_datasets
 from tpudist.strategy import base_classes
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from tpudist.annotations import (
         Args,
-        Context,
         Dataset,
         DatasetFn,
         Fn,
@@ -65,19 +66,27 @@ class Backend(abc.ABC):
     def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
         """As :meth:`run`; inside a computation that has been started, as part of it."""
 
-    @abc.abstractmethod
     def run_steps(
         self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Outputs
     ) -> Outputs:
         """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
 
-        Arguments and result as for :func:`tpudist.adapter.run_steps`, which
-        has checked them.
+        :func:`tpudist.adapter.run_steps` has checked the arguments.
         """
+        return step_loops.run(self.strategy, fn, iterator, iterations, initial_values, outputs)
 
-    @abc.abstractmethod
-    def scope(self) -> Context:
-        """Context manager: the strategy is current, in cross-replica context."""
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Any]:
+        """Context manager: the strategy is current, in cross-replica context.
+
+        Where cores and hosts exist in name only, a graph places ops that legacy code pins to such
+        a name on the device that computes.
+        """
+        with contextlib.ExitStack() as stack:
+            if not tf.executing_eagerly() and not tf.distribute.has_strategy():
+                graph = tf.compat.v1.get_default_graph()
+                stack.enter_context(graph.device(self.extended.rename_device))
+            yield stack.enter_context(base_classes.native(self.strategy).scope())
 
     # Values.
 
@@ -111,9 +120,9 @@ class Backend(abc.ABC):
 
     # Input.
 
-    @abc.abstractmethod
     def pipeline_devices(self) -> list[str]:
-        """The device of each host on which its input pipeline runs."""
+        """The device of each host on which its input pipeline runs; here one for all."""
+        return [self.extended.host] * self.extended.num_hosts
 
     def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Callable[..., T]) -> T:
         """A dataset from which each replica takes its own element per step."""
@@ -165,26 +174,22 @@ class Backend(abc.ABC):
     # Devices and the system.
 
     @property
-    @abc.abstractmethod
     def system(self) -> VirtualSystem | None:
         """The `VirtualSystem` that it runs on; None for a real TPU."""
+        return self.extended.system
 
     @property
-    @abc.abstractmethod
     def logical_devices(self) -> int:
         """Number of cores of each replica."""
+        return self.extended.placement.logical_devices
 
     @property
-    @abc.abstractmethod
     def annotates_with_ops(self) -> bool:
         """Whether annotations for logical devices are always ops."""
+        return self.extended.annotates_with_ops
 
     def host_device(self, host_id: int) -> str:
-        """The CPU device of a host.
-
-        Raises:
-          ArgumentError: (a ValueError) there is no such host.
-        """
+        """The CPU device of a host."""
         hosts = self.extended.num_hosts
         if isinstance(host_id, bool) or host_id not in range(hosts):
             raise ArgumentError(
@@ -206,8 +211,9 @@ class Backend(abc.ABC):
         """Stops the TPU system; results as for :meth:`start_system`."""
         return None if tf.executing_eagerly() else []
 
-    @abc.abstractmethod
     def configure(
         self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
     ) -> None:
-        """Adapts a ``ConfigProto``, in place, to the strategy."""
+        """Adapts a ``ConfigProto``, in place; in this process, there is no cluster or task."""
+        if session_config is not None:
+            session_config.isolate_session_state = True

@@ -32,10 +32,6 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
 
     Each host of the `VirtualSystem` is a worker; a replica computes on the first core of its
     `placement.Placement`.
-
-    Raises:
-      ArgumentError: (a ValueError) TensorFlow cannot start a server here, or lacks the devices.
-      TopologyError: (a ValueError) the workers would not have equally many replicas, in order.
     """
 
     def __init__(
@@ -114,11 +110,7 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
 
 
 def own_cores(system: VirtualSystem, placement: Any, task: tasks.Task) -> list[tuple[int, ...]]:
-    """Returns, for each replica of a worker, the numbers that its cores have on the worker.
-
-    Raises:
-      TopologyError: (a ValueError) the workers would not have equally many replicas, in order.
-    """
+    """Returns, for each replica of a worker, the numbers that its cores have on the worker."""
     each, per_host = placement.num_replicas // task.workers, system.cores_per_host
     hosts = [cores[0] // per_host for cores in placement.cores]
     if hosts != [worker for worker in range(task.workers) for _ in range(each)]:

@@ -7,23 +7,20 @@ The devices are those of this machine, or of all workers of a cluster.
 
 from __future__ import annotations
 
-import contextlib
 import re
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import tensorflow as tf
 
-from tpudist.backends import replica_numbers, step_loops
+from tpudist.backends import replica_numbers
 from tpudist.backends.backend import Backend
-from tpudist.strategy import base_classes
 from tpudist.tfcompat import devices, distributed, distributed_values, functions
-from tpudist.virtual import device_loop, keras_loops, named_slice, reductions
+from tpudist.virtual import extended, keras_loops
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.trace import dependencies, function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.annotations import Args, Assignment, Context, Fn, Integer, Kwargs, Options
-    from tpudist.backends.step_loops import Outputs
+    from tpudist.annotations import Args, Assignment, Context, Fn, Kwargs, Options
     from tpudist.tfcompat.annotations import Nest, Strategy, Value
     from tpudist.virtual.system import VirtualSystem
 
@@ -32,7 +29,7 @@ _CORE = re.compile(r"/device:TPU:([0-9]+)$")
 _TASK = re.compile(r"/task:([0-9]+)")
 
 
-class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
+class DevicesExtended(extended.NamedSlice, distributed.MirroredExtended):
     """Extends TensorFlow's mirrored strategies by what code of the TPU eras does.
 
     Attributes:
@@ -46,15 +43,6 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     own_task = 0
 
     _numbers: replica_numbers.ReplicaNumbers | None = None
-
-    #: Whether distributed values give the copy of a device, as those of contrib do.
-    finds_by_device = False
-
-    #: Whether a step runs only what its results need (see `VirtualExtended.runs_as_session`).
-    runs_as_session = False
-
-    #: Whether a replica function has summed over replicas (see `VirtualExtended.sums_replicas`).
-    sums_replicas = False
 
     def explain(self) -> str:
         """Says how step functions are computed (see `VirtualExtended.explain`)."""
@@ -102,24 +90,6 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         dependencies.prune_ops(graph, graph.get_operations()[start:], results)
         return results
 
-    def _experimental_run_steps_on_iterator(
-        self, fn: Callable[..., Any], iterator: Any, iterations: Any, initial_values: Any = None
-    ) -> Nest:
-        """Runs the stateful ops of a step too which nothing depends on."""
-        if keras_loops.is_of_keras(fn):
-            return keras_loops.run_steps(self, fn, iterator, iterations)
-        return super()._experimental_run_steps_on_iterator(
-            device_loop.with_effects(fn), iterator, iterations, initial_values
-        )
-
-    def over_hosts(self, unused_reduce_op: object, values: list[Any]) -> list[Any]:
-        """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
-        return values
-
-    def reduce_along(self, reduce_op: object, value: object, axis: object) -> Nest:
-        """`value` reduced over replicas and along `axis`; see `Strategy`."""
-        return reductions.along(self, reduce_op, value, axis)
-
     def _broadcast_to(self, tensor: object, destinations: object) -> Nest:
         """Broadcasts lists and arrays too."""
         return super()._broadcast_to(distributed.to_broadcast(tensor, destinations), destinations)
@@ -158,13 +128,7 @@ class DevicesExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         """Updates a variable that no strategy created, once."""
         if distributed.is_distributed(var):
             return super()._update(var, fn, args, kwargs, group)
-        with distributed.update_context(self, 0):
-            result = fn(
-                var,
-                *distributed.select_mirrored(self, 0, args),
-                **distributed.select_mirrored(self, 0, kwargs),
-            )
-        return result if group else (result,)
+        return self._update_single(var, fn, args, kwargs, group)
 
 
 class MirroredExtended(DevicesExtended):
@@ -194,13 +158,6 @@ class MirroredBackend(Backend):
 
     __slots__ = ()
 
-    annotates_with_ops = False
-
-    @property
-    def system(self) -> VirtualSystem:
-        """See the base class."""
-        return self.extended.system
-
     def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Nest:
         """See the base class; options have no effect."""
         with distributed.scope_if_needed(self.scope):
@@ -213,21 +170,6 @@ class MirroredBackend(Backend):
             self.extended, distributed.as_per_replica(self.extended, results)
         )
 
-    def run_steps(
-        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Outputs
-    ) -> Outputs:
-        """See the base class."""
-        return step_loops.run(self.strategy, fn, iterator, iterations, initial_values, outputs)
-
-    @contextlib.contextmanager
-    def scope(self) -> Iterator[Any]:
-        """See the base class. A graph places ops that are pinned to a core on its device."""
-        with contextlib.ExitStack() as stack:
-            if not tf.executing_eagerly() and not tf.distribute.has_strategy():
-                graph = tf.compat.v1.get_default_graph()
-                stack.enter_context(graph.device(self.extended.rename_device))
-            yield stack.enter_context(base_classes.native(self.strategy).scope())
-
     def mirror(self, value: object, copies: int) -> Nest:
         """See the base class."""
         if copies == 1:
@@ -238,19 +180,8 @@ class MirroredBackend(Backend):
                 parts.append(tf.identity(value))
         return distributed.mirrored(self.extended, parts)
 
-    def pipeline_devices(self) -> list[str]:
-        """See the base class; all hosts are this machine."""
-        return [self.extended.host] * self.extended.num_hosts
-
-    @property
-    def logical_devices(self) -> int:
+    def configure(self, session_config: Any, *cluster_and_task: Any) -> None:
         """See the base class."""
-        return self.extended.placement.logical_devices
-
-    def configure(
-        self, session_config: Any, cluster_spec: object, task_type: str | None, task_id: int | None
-    ) -> None:
-        """See the base class; the devices are in this process, without cluster or task."""
+        super().configure(session_config, *cluster_and_task)
         if session_config is not None:
-            session_config.isolate_session_state = True
             devices.configure(session_config)

@@ -59,7 +59,7 @@ class NativeBackend(Backend):
             self.strategy, fn, iterator, iterations, initial_values, outputs
         )
 
-    def scope(self) -> Context:
+    def scope(self) -> Context:  # type: ignore[override]
         """See the base class."""
         return base_classes.native(self.strategy).scope()
 

@@ -47,10 +47,6 @@ class ReplicaCheck:
         """Compares the variables after the first step, and after every N-th.
 
         Context: cross-replica; a ``tf.function``, whose every call is a step, or eager.
-
-        Raises:
-          CollectiveError: (a ValueError) copies of a variable differ.
-          ArgumentError: (a ValueError) the step is one of a Session, which runs what it fetches.
         """
         with tf.init_scope():
             if not tf.executing_eagerly():

@@ -83,11 +83,7 @@ class _Segment:
 
 
 class _Numbering:
-    """Sees each op that a replica makes.
-
-    A graph calls `device_function` with each op. There is one for each replica, by which TensorFlow
-    tells the functions of one replica from those of another.
-    """
+    """Sees each op that a replica makes: a graph calls its `device_function` with the op."""
 
     def __init__(self, replica_id: int) -> None:
         self.replica_id = replica_id

@@ -28,11 +28,7 @@ Outputs = TypeVar("Outputs", bound="StepOutputs")
 
 
 def require_iterator(iterator: object) -> None:
-    """Refuses an iterator that cannot give steps their input.
-
-    Raises:
-      ArgumentTypeError: (a TypeError) it has no ``get_next()``.
-    """
+    """Refuses an iterator that cannot give steps their input."""
     if not callable(getattr(iterator, "get_next", None)):
         raise ArgumentTypeError(
             "iterator=%r" % (iterator,),
@@ -80,11 +76,7 @@ def _built(extended: Extended) -> Iterator[Any]:
 
 
 def _step(outputs: StepOutputs, fn: Fn, iterator: Any) -> dict[str, Any]:
-    """Builds one step; returns the outputs that it set.
-
-    None of its ops runs before its input is there, so a step without input has
-    no effect.
-    """
+    """Builds one step, which waits for its input; returns the outputs that it set."""
     inputs = iterator.get_next()
     with functions.unconverted(), tf.control_dependencies(_tensors_of(inputs)):
         fn(outputs, *(inputs if isinstance(inputs, tuple) else (inputs,)))
@@ -92,17 +84,13 @@ def _step(outputs: StepOutputs, fn: Fn, iterator: Any) -> dict[str, Any]:
 
 
 def _tensors_of(inputs: object) -> list[Any]:
-    parts = []
+    parts: list[Any] = []
     for leaf in nests.flatten(inputs):
         columns = zip(*map(distributed.flatten, distributed.components(leaf)))
-        parts += [part for column in columns for part in _undivided(column)]
+        for column in columns:
+            whole = graphs.divided(column)  # the tensor that was split into the parts
+            parts += column if whole is None else [whole]
     return [tensor for tensor in parts if nests.is_tensor(tensor)]
-
-
-def _undivided(parts: Sequence[Any]) -> Sequence[Tensor]:
-    """The tensor that was split into `parts`, in a list; `parts` if there is none."""
-    whole = graphs.divided(parts)
-    return parts if whole is None else [whole]
 
 
 #: The loop's function, and the `StepOutputs` of its trace.
@@ -209,10 +197,6 @@ def start_values(values: object, outputs: dict[str, Any]) -> list[Any]:
 
     They are by name, or flat in the order of sorted names; one may stand for all leaves (replicas)
     of an output.
-
-    Raises:
-      ArgumentError: (a ValueError) an unknown name, or a wrong number, dtype
-        or shape of values.
     """
     names = sorted(outputs)
     if not isinstance(values, dict):
@@ -282,6 +266,8 @@ class StepOutputs:
         real TPU, which has to know; None of none.
 
     Attributes:
+      tensors: the tensors of the last step by name.
+      others: whatever else the function set, by name.
       run_op: op that runs the loop; None before, and in eager mode.
     """
 
@@ -289,8 +275,8 @@ class StepOutputs:
         self.first = first
         self._strategy: Strategy | None = None
         self._native = None
-        self._tensors: dict[str, Any] = {}
-        self._others: dict[str, Any] = {}
+        self.tensors: dict[str, Any] = {}
+        self.others: dict[str, Any] = {}
         self._firsts: set[str] = set()
         self._lists: set[str] = set()
         self.run_op: tf.Operation | None = None
@@ -300,16 +286,6 @@ class StepOutputs:
         """Whether the step is being built as a part of a real TPU's program."""
         return self._native is not None
 
-    @property
-    def tensors(self) -> dict[str, Any]:
-        """The tensors of the last step by name."""
-        return self._tensors
-
-    @property
-    def others(self) -> dict[str, Any]:
-        """Whatever else the function set, by name."""
-        return self._others
-
     def begin(self, strategy: Strategy | None, native: Any = None) -> None:
         """Starts to collect a step's outputs; `native` is TensorFlow's context of a TPU's loop."""
         self._strategy, self._native = strategy, native
@@ -318,11 +294,11 @@ class StepOutputs:
         """Takes the loop's results; from now on nothing can be set."""
         of_all = getattr(getattr(self._strategy, "extended", None), "of_all_workers", list)
         self.begin(None)
-        self._tensors = {
+        self.tensors = {
             name: value[0] if name in self._firsts else value for name, value in tensors.items()
         }
         for name in sorted(self._lists & set(tensors)):  # in this order on all workers
-            self._tensors[name] = list(of_all(self._tensors[name]))
+            self.tensors[name] = list(of_all(self.tensors[name]))
         self.run_op = run_op
 
     def set_tensor(self, name: str, output: object, aggregation: object) -> None:
@@ -346,11 +322,11 @@ class StepOutputs:
         """As :meth:`set_tensor`, for something that is not a tensor."""
         self._require_step(name)
         if tf.distribute.get_replica_context() is None:
-            self._others[name] = output
+            self.others[name] = output
             return
         program.deliver(
             output,
-            lambda value: self._others.__setitem__(
+            lambda value: self.others.__setitem__(
                 name, replica_values.own_values(self._strategy, value)
             ),
         )
@@ -364,24 +340,19 @@ class StepOutputs:
             )
 
     def _keep(self, name: str, value: object, reduction: object) -> None:
-        strategy = self._strategy
+        strategy: Any = self._strategy
         if reduction is None:
-            self._tensors[name] = _per_replica_list(strategy, value)
+            is_list = replica_values.is_list_of_replicas(strategy, value)
+            self.tensors[name] = value if is_list else program.spread(strategy, value)
             self._lists.add(name)
         else:
-            self._tensors[name] = nests.map_structure(
+            self.tensors[name] = nests.map_structure(
                 lambda leaf: replica_values.reduce_leaf(strategy, reduction, leaf), value
             )
 
 
 def _as_tensor(leaf: Any) -> Tensor:
     return leaf if distributed.is_tensor_like(leaf) else tf.convert_to_tensor(leaf)
-
-
-def _per_replica_list(strategy: Any, value: Any) -> list[Any]:
-    if replica_values.is_list_of_replicas(strategy, value):
-        return value
-    return program.spread(strategy, value)
 
 
 def _set_native(context: Any, name: str, output: object, reduction: object) -> None:

@@ -69,7 +69,8 @@ def initialize(
             device = "/job:localhost/replica:0/task:0" + cluster.computing_device()
             extended = VirtualExtended(strategy, system, placed, device, assignment)
         is_first_generation = isinstance(strategy, ScalingStrategyBaseV1)
-        extended.finds_by_device = extended.numbers_in_python = is_first_generation
+        extended.finds_by_device = is_first_generation and not versions.BY_DEVICE
+        extended.numbers_in_python = is_first_generation
         extended._tpu_cluster_resolver = resolver
         extended.steps_per_run = steps_per_run or 1
         base.__init__(strategy, extended)

@@ -23,7 +23,7 @@ from tpudist.virtual import reductions
 from tpudist.virtual.extended import VirtualExtended
 from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import merge
-from tpudist.virtual.trace import collectives
+from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
     from tpudist.annotations import Args, Assignment, Fn
@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 
 
 class HostsExtended(VirtualExtended, clusters.WorkerExtended):
-    """The ``StrategyExtended`` of a worker: computes one host's virtual cores, adds over all hosts.
-
-    Raises:
-      ArgumentError: (a ValueError) TensorFlow cannot start a server here, or lacks the device.
-      TopologyError: (a ValueError) the workers would not have equally many replicas, in order.
-    """
+    """The ``StrategyExtended`` of a worker: computes its host's cores, adds over all hosts."""
 
     own_hosts = 1
 
@@ -108,12 +103,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         return self.over_workers(reduce_op, values)
 
     def over_workers(self, reduce_op: Any, values: Sequence[Any]) -> list[Any]:
-        """See the base class.
-
-        Raises:
-          CollectiveError: (a ValueError) values are no numbers, or no Session of this worker's
-            server could add them.
-        """
+        """See the base class."""
         if functions.in_session_graph() and not clusters.has_sessions:
             raise CollectiveError(
                 "%s over %d hosts in a graph" % (reduce_op, self.num_hosts),
@@ -168,7 +158,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
     ) -> Nest:
         if not distributed.is_distributed(value) and len(self.worker_devices) > 1:
             return value
-        with self.place(), collectives.named("AllGather"):
+        with self.place(), function_graphs.named("AllGather"):
             own = tf.concat(distributed.components(value), axis)
             gathered = self.gathered_over_workers([own], axis)
             return reductions.spread(self, gathered, destinations)

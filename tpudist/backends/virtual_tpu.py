@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from typing import TYPE_CHECKING, Any, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 import tensorflow as tf
 
-from tpudist.backends import step_loops
 from tpudist.backends.backend import Backend
 from tpudist.input import distributed_datasets
-from tpudist.strategy import base_classes
 from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual import reductions
 from tpudist.virtual.input import inputs
@@ -26,25 +23,17 @@ if TYPE_CHECKING:
         Fn,
         InputFn,
         InputMode,
-        Integer,
         Kwargs,
         Options,
         T,
     )
-    from tpudist.backends.step_loops import Outputs
     from tpudist.tfcompat.annotations import DataIterator, DistributedDataset, Nest
-    from tpudist.virtual.system import VirtualSystem
 
 
 class VirtualBackend(Backend):
     """``VirtualExtended``: N replicas on one real device."""
 
     __slots__ = ()
-
-    @property
-    def system(self) -> VirtualSystem:
-        """See the base class."""
-        return self.extended.system
 
     def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Nest:
         """See the base class; options have no effect."""
@@ -58,35 +47,12 @@ class VirtualBackend(Backend):
             return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
         return replicate.call_for_each_replica(self.extended, fn, args, kwargs, op_by_op=True)
 
-    def run_steps(
-        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Outputs
-    ) -> Outputs:
-        """See the base class."""
-        return step_loops.run(self.strategy, fn, iterator, iterations, initial_values, outputs)
-
-    @contextlib.contextmanager
-    def scope(self) -> Iterator[Any]:
-        """See the base class.
-
-        The cores and hosts of a virtual TPU exist in name only. In the scope, a
-        graph places ops that legacy code pins to such a name on the real device.
-        """
-        with contextlib.ExitStack() as stack:
-            if not tf.executing_eagerly() and not tf.distribute.has_strategy():
-                graph = tf.compat.v1.get_default_graph()
-                stack.enter_context(graph.device(self.extended.rename_device))
-            yield stack.enter_context(base_classes.native(self.strategy).scope())
-
     def mirror(self, value: object, copies: int) -> Nest:
         """See the base class."""
         if copies == 1:
             return value
         with self.extended.place():
             return distributed.mirrored(self.extended, reductions.copies(value, copies))
-
-    def pipeline_devices(self) -> list[str]:
-        """See the base class; all hosts are this machine."""
-        return [self.extended._host] * self.extended.num_hosts
 
     def distribute_dataset(self, dataset: Dataset, options: Options) -> DistributedDataset:
         """See the base class."""
@@ -121,22 +87,5 @@ class VirtualBackend(Backend):
             self.strategy, input_fn, self.pipeline_devices()
         ).iterator()
 
-    @property
-    def logical_devices(self) -> int:
-        """See the base class."""
-        return self.extended.placement.logical_devices
-
-    @property
-    def annotates_with_ops(self) -> bool:
-        """See the base class."""
-        return self.extended.annotates_with_ops
-
     def _host_devices(self) -> list[str]:
         return list(map(self.extended.get_host_cpu_device, range(self.extended.num_hosts)))
-
-    def configure(
-        self, session_config: Any, cluster_spec: object, task_type: str | None, task_id: int | None
-    ) -> None:
-        """See the base class; a virtual TPU is in this process, without cluster or task."""
-        if session_config is not None:
-            session_config.isolate_session_state = True

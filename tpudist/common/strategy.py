@@ -1,4 +1,4 @@
-"""What ``TPUStrategy`` of several eras has in common.
+"""Members of ``TPUStrategy`` that several eras have in common.
 
 Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribute/experimental/TPUStrategy
 The page of each era, and which release has a member natively, is in the table

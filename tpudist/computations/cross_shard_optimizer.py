@@ -206,7 +206,7 @@ def _without_strategy(extended: Extended, names: object) -> Iterator[Any]:
     with contextlib.ExitStack() as stack:
         for graph in _graphs_around():  # tf.init_scope leaves the inner ones
             stack.enter_context(graph.as_default())
-            stack.enter_context(distributed.no_strategy())
+            stack.enter_context(distributed.cross_replica(None))
             stack.enter_context(tf.variable_creator_scope(create))
         stack.enter_context(tf.compat.v1.variable_scope(names, auxiliary_name_scope=False))
         yield

@@ -87,9 +87,6 @@ class Feeds:
         """The number of a core, from its number on its host, `ordinal`, or from a device string.
 
         If `ordinal` is -1 it is that of a TPU device, by default the current one, or else `index`.
-
-        Raises:
-          ArgumentError: (a ValueError) there is no such core.
         """
         spec = tf.DeviceSpec.from_string(
             device or workers.named_worker() or functions.current_device()
@@ -113,11 +110,7 @@ def _cores(strategy: Strategy) -> Sequence[int]:
 
 
 def _replica(operation: str) -> Any:
-    """The current replica context of a virtual TPU.
-
-    Raises:
-      ContextError: (a RuntimeError) there is none.
-    """
+    """The current replica context of a virtual TPU."""
     context = strategies.virtual_replica()
     if context is None:
         raise ContextError(

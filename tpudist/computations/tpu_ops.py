@@ -48,31 +48,11 @@ def here() -> Any:
     return tpu.Computations if system is None else VirtualComputations(system)
 
 
-def _operation(name: str) -> Fn:
-    """The operation of that name on the TPU that is meant; it takes all arguments of TensorFlow's.
-
-    :mod:`tpudist.contrib.tpu` documents each.
-    """
+def __getattr__(name: str) -> Fn:
+    """The operation of that name on the TPU that is meant; :mod:`tpudist.contrib.tpu` has each."""
+    if not hasattr(tpu.Computations, name):
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
     return lambda *args: getattr(here(), name)(*args)
-
-
-batch_parallel = _operation("batch_parallel")
-cross_replica_sum = _operation("cross_replica_sum")
-infeed_dequeue = _operation("infeed_dequeue")
-infeed_dequeue_tuple = _operation("infeed_dequeue_tuple")
-infeed_enqueue = _operation("infeed_enqueue")
-infeed_enqueue_tuple = _operation("infeed_enqueue_tuple")
-initialize_system = _operation("initialize_system")
-outfeed_dequeue = _operation("outfeed_dequeue")
-outfeed_dequeue_tuple = _operation("outfeed_dequeue_tuple")
-outfeed_enqueue = _operation("outfeed_enqueue")
-outfeed_enqueue_tuple = _operation("outfeed_enqueue_tuple")
-repeat = _operation("repeat")
-replicate = _operation("replicate")
-rewrite = _operation("rewrite")
-shard = _operation("shard")
-shutdown_system = _operation("shutdown_system")
-while_loop = _operation("while_loop")
 
 
 class InfeedQueue(tpu.InfeedQueue):
@@ -89,7 +69,7 @@ class InfeedQueue(tpu.InfeedQueue):
         self.freeze()
         policies = zip(self.tuple_shapes, self.sharding_policies)
         shapes = [policy.get_sharded_shape(shape) for shape, policy in policies]
-        return infeed_dequeue_tuple(self.tuple_types, shapes, None)
+        return here().infeed_dequeue_tuple(self.tuple_types, shapes, None)
 
     def _generate_enqueue_op(
         self,

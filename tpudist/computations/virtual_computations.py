@@ -1,6 +1,7 @@
 """The operations below a strategy on the virtual TPU.
 
-A computation runs on a strategy with one replica per list of inputs.
+A computation runs on a strategy with one replica per list of inputs. Loops are TensorFlow's own,
+with the infeed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import tensorflow as tf
 
 from tpudist.backends import strategies
-from tpudist.computations import feeds, training_loops
+from tpudist.computations import feeds
 from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError
 from tpudist.strategy import contexts
 from tpudist.strategy.base_classes import TPUStrategyBaseV1
@@ -19,7 +20,7 @@ from tpudist.tfcompat import distributed, functions, nests, tpu
 from tpudist.virtual import device_loop
 from tpudist.virtual import feeds as virtual_feeds
 from tpudist.virtual.replicas import program
-from tpudist.virtual.trace import collectives
+from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn, Strategy
@@ -37,7 +38,7 @@ class _Cores(TPUStrategyBaseV1):
         strategies.initialize(self, resolver, num_cores=count)
 
 
-class VirtualComputations(training_loops.Loops, feeds.Feeds):
+class VirtualComputations(feeds.Feeds):
     """The operations of :mod:`tpudist.contrib.tpu`, which documents each, on a virtual TPU."""
 
     def __init__(self, system: object) -> None:
@@ -129,6 +130,26 @@ class VirtualComputations(training_loops.Loops, feeds.Feeds):
         """:meth:`shard` along dimension 0 of all inputs and outputs."""
         return self.shard(computation, inputs, num_shards, None, True, None, *options)
 
+    def repeat(self, n: Any, body: Fn, inputs: Any, infeed_queue: Any, name: str | None) -> Nest:
+        """Runs `body` `n` times."""
+        return tpu.Computations.repeat(n, _fed(body, infeed_queue), inputs, None, name)
+
+    def while_loop(
+        self, condition: Fn, body: Fn, inputs: object, infeed_queue: object, name: str | None
+    ) -> Any:
+        """Runs `body` while `condition` holds."""
+        return tpu.Computations.while_loop(condition, _fed(body, infeed_queue), inputs, None, name)
+
+
+def _fed(body: Fn, infeed_queue: Any) -> Fn:
+    """`body`, which also takes a core's tensors of `infeed_queue`, if there is one."""
+    if infeed_queue is None:
+        return body
+    context = strategies.virtual_replica()
+    if context is not None:
+        infeed_queue.set_number_of_shards(context.num_replicas_in_sync)
+    return lambda *values: body(*values, *infeed_queue.generate_dequeue_op())
+
 
 def _groups(group_assignment: Any, count: int) -> list[list[int]]:
     groups = [[int(i) for i in group] for group in group_assignment]
@@ -146,7 +167,7 @@ def _sum_of_group(x: object, groups: list[list[int]]) -> Tensor:
     def merge(strategy: Strategy, value: object) -> Value:
         parts = distributed.components(value)
         parts = parts * (strategy.num_replicas_in_sync // len(parts))
-        with collectives.named("AllReduce"):
+        with function_graphs.named("AllReduce"):
             sums = {i: tf.add_n([parts[j] for j in group]) for group in groups for i in group}
         return distributed.per_replica(
             strategy.extended, [tf.identity(sums[i]) for i in range(len(parts))]
@@ -241,12 +262,7 @@ def _tensors(result: object) -> Nest:
 
 
 def _split_inputs(inputs: object, count: int, axes: Sequence[int] | None) -> list[list[Any]]:
-    """The inputs of each of `count` parts, split along `axes`; None is 0 for all.
-
-    Raises:
-      ArgumentError: (a ValueError) no parts, or axes for another number of inputs.
-      ArgumentTypeError: (a TypeError) inputs that are no list.
-    """
+    """The inputs of each of `count` parts, split along `axes`; None is 0 for all."""
     if count <= 0:
         raise ArgumentError(
             "num_shards=%r" % (count,), "each part runs on a core", "num_shards=1 or more"
@@ -267,9 +283,6 @@ def _concatenated_outputs(
     """The outputs of all parts, each concatenated to one along its axis; None is 0 for all.
 
     Where `from_all`, for all or for each, is False, an output is the first part's.
-
-    Raises:
-      ArgumentError: (a ValueError) axes or choices for another number of outputs.
     """
     if not isinstance(outputs[0], (list, tuple)):
         return [outputs[0]]

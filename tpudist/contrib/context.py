@@ -40,7 +40,7 @@ class TowerContext:
 
     @property
     def tower_id(self) -> int | Tensor:
-        """Which tower this is, 0 to `num_towers` - 1 (r1.11).
+        """The number of this tower, 0 to `num_towers` - 1 (r1.11).
 
         Returns:
           A Python integer in eager mode, and in a graph outside of
@@ -178,7 +178,7 @@ def has_distribution_strategy() -> bool:
 
 @adapter.library
 def get_loss_reduction() -> object:
-    """How `tf.losses` last reduced a loss in this graph (r1.11).
+    """The last reduction of a loss by `tf.losses` in this graph (r1.11).
 
     Returns:
       `VariableAggregation.SUM` or `VariableAggregation.MEAN`.

@@ -1,4 +1,4 @@
-"""What code of TensorFlow 1.13 to 1.15 calls on contrib's ``TPUStrategy``.
+"""Methods of contrib's ``TPUStrategy`` in TensorFlow 1.13 to 1.15.
 
 Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/contrib/distribute/TPUStrategy.md
 Towers had become replicas, and most of the methods had moved to `extended`.

@@ -5,12 +5,12 @@ Reference: https://github.com/tensorflow/tensorflow/blob/r1.15/tensorflow/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from tpudist.annotations import SaverListener, Scaffold
+    pass
 
 
 _CheckpointSaverHook: Any = tf.compat.v1.train.CheckpointSaverHook
@@ -35,26 +35,6 @@ class AsyncCheckpointSaverHook(_CheckpointSaverHook):
     Raises:
       ValueError: neither or both of `save_secs` and `save_steps`.
     """
-
-    def __init__(
-        self,
-        checkpoint_dir: str,
-        save_secs: float | None = None,
-        save_steps: int | None = None,
-        saver: object = None,
-        checkpoint_basename: str = "model.ckpt",
-        scaffold: Scaffold | None = None,
-        listeners: Sequence[SaverListener] | None = None,
-    ) -> None:
-        super().__init__(
-            checkpoint_dir,
-            save_secs=save_secs,
-            save_steps=save_steps,
-            saver=saver,
-            checkpoint_basename=checkpoint_basename,
-            scaffold=scaffold,
-            listeners=listeners,
-        )
 
 
 def trained_steps(folder: str) -> int:

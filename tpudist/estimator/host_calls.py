@@ -50,7 +50,8 @@ class Outfeed:
         received = received if isinstance(received, list) else [received]
         count = len(nests.flatten(self._tensors))
         results = call(self._fn, nests.pack_sequence_as(self._tensors, received[:count]))
-        ops = flat_ops(results) + [tensor.op for tensor in received]
+        ops = [result for result in nests.flatten(results) if result is not None]
+        ops += [tensor.op for tensor in received]
         return OutfeedHook(self._queue.size(), tf.group(*ops), self._queue.dequeue(), every_n_steps)
 
 
@@ -98,26 +99,13 @@ def interval(tpu_config: TPUConfig) -> int:
 
 
 def call(fn: Fn, tensors: Any) -> Nest:
-    """Calls a function of the host with tensors by name or by position.
-
-    Raises:
-      ArgumentError: (a ValueError) it captures a tensor of the replicas.
-    """
+    """Calls a function of the host with tensors by name or by position."""
     refuse_captures(fn)
     return fn(**tensors) if isinstance(tensors, dict) else fn(*tensors)
 
 
-def flat_ops(results: object) -> list[Any]:
-    """Returns the ops and tensors that a function of the host returned, as a flat list."""
-    return [result for result in nests.flatten(results) if result is not None]
-
-
 def refuse_captures(fn: Fn) -> None:
-    """Refuses a function of the host that captures a tensor of the replicas.
-
-    Raises:
-      ArgumentError: (a ValueError) see above.
-    """
+    """Refuses a function of the host that captures a tensor of the replicas."""
     names = getattr(getattr(fn, "__code__", None), "co_freevars", ())
     for name, cell in zip(names, getattr(fn, "__closure__", None) or ()):
         try:
@@ -135,11 +123,7 @@ def refuse_captures(fn: Fn) -> None:
 
 
 def refuse_scalars(what: str, tensors: Nest) -> None:
-    """Refuses scalars, which cannot be concatenated over the replicas.
-
-    Raises:
-      ArgumentError: (a ValueError) a tensor of rank 0.
-    """
+    """Refuses scalars, which cannot be concatenated over the replicas."""
     for name, tensor in nests.flatten_with_paths(tensors):
         if tensor.shape.ndims == 0:
             raise ArgumentError(

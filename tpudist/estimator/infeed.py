@@ -40,7 +40,7 @@ class Feeding(NamedTuple):
 
     @property
     def num_calls(self) -> int:
-        """How often the input function is called."""
+        """The number of calls of the input function."""
         counts = {PER_SHARD_V1: self.num_replicas, BROADCAST: 1, SLICED: 1}
         return counts.get(self.mode, self.num_hosts)
 
@@ -70,11 +70,7 @@ class Feeding(NamedTuple):
 
 
 def feeding(strategy: Strategy, mode: int, global_batch_size: int, argument: str) -> Feeding:
-    """Decides how the replicas of a strategy are fed; `argument` names the size in errors.
-
-    Raises:
-      ArgumentError: (a ValueError) the replicas cannot share the batch evenly.
-    """
+    """Decides how the replicas of a strategy are fed; `argument` names the size in errors."""
     num_replicas, num_hosts = adapter.num_replicas(strategy), adapter.num_hosts(strategy)
     if global_batch_size % num_replicas:
         raise ArgumentError(
@@ -129,7 +125,7 @@ class TPUContext:
 
     @property
     def current_host(self) -> int | None:
-        """Which call of the input function this is (r1.15)."""
+        """The number of this call of the input function (r1.15)."""
         return self._call
 
     @property
@@ -244,11 +240,9 @@ class PaddedInfeed(Infeed):
             padded = nests.map_structure(lambda tensor: _pad(tensor, size), features)
             return padded, tf.range(size) < num_rows
 
-        def only_padding(features: Nest, mask: Tensor) -> tuple[Nest, Tensor]:
-            return features, tf.zeros_like(mask)
-
         padded = dataset.map(pad)
-        return padded.concatenate(padded.take(1).map(only_padding).repeat())
+        only_padding = padded.take(1).map(lambda features, mask: (features, tf.zeros_like(mask)))
+        return padded.concatenate(only_padding.repeat())
 
 
 class InitializerHook(_SessionRunHook):
@@ -262,24 +256,8 @@ class InitializerHook(_SessionRunHook):
         session.run(self._initializers)
 
 
-class EndOfInputHook(_SessionRunHook):
-    """Ends a prediction after a step whose batch was only padding, with `num_rows` of 0."""
-
-    def __init__(self, num_rows: Tensor) -> None:
-        self._num_rows = num_rows
-
-    def before_run(self, run_context: object) -> object:
-        """See the base class."""
-        return _train.SessionRunArgs(self._num_rows)
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        """See the base class."""
-        if not run_values.results:
-            run_context.request_stop()
-
-
-class WholeBatchesHook(_SessionRunHook):
-    """Refuses a padded batch if a prediction has no row for each example.
+class PaddingHook(_SessionRunHook):
+    """Ends a prediction after a batch of padding; refuses a padded one without rows to cut off.
 
     `num_rows` of the `batch_size` examples are no padding; `predictions` are those of all.
     """
@@ -302,14 +280,12 @@ class WholeBatchesHook(_SessionRunHook):
         if self._others and 0 < run_values.results < self._batch_size:
             seen = "the last batch has %d of %d examples" % (run_values.results, self._batch_size)
             raise _without_rows(self._others[0], seen)
+        if not run_values.results:
+            run_context.request_stop()
 
 
 def features_and_labels(element: object) -> tuple[Nest, Nest]:
-    """Splits what an input function or a dataset gives; labels may be None.
-
-    Raises:
-      ArgumentError: (a ValueError) a tuple of more than two.
-    """
+    """Splits what an input function or a dataset gives; labels may be None."""
     if isinstance(element, tuple) and not hasattr(element, "_fields"):
         if len(element) == 2:
             return element[0], element[1]
@@ -324,11 +300,7 @@ def features_and_labels(element: object) -> tuple[Nest, Nest]:
 
 
 def require_static(nest: Nest) -> None:
-    """Refuses batches of unknown shape, which a TPU cannot compile.
-
-    Raises:
-      ArgumentError: (a ValueError) a tensor of `nest` has an unknown dimension.
-    """
+    """Refuses batches of unknown shape, which a TPU cannot compile."""
     for tensor in nests.flatten(nest):
         if nests.is_tensor(tensor) and not tensor.shape.is_fully_defined():
             raise ArgumentError(
@@ -367,10 +339,7 @@ def remove_padding(predictions: Nest, mask: Tensor) -> Nest:
     """Keeps those rows of the predictions of all replicas that are not padding, as `mask` says.
 
     A prediction with another number of rows, such as one of all words of a batch, is whole, or
-    empty for a batch of nothing but padding; `WholeBatchesHook` refuses batches in between.
-
-    Raises:
-      ArgumentError: (a ValueError) a prediction without rows, or with an unknown number of them.
+    empty for a batch of nothing but padding; `PaddingHook` refuses batches in between.
     """
     some = tf.reduce_any(mask)
     batch_size = mask.shape.as_list()[0]

@@ -15,35 +15,23 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-def estimator_base() -> type[Any]:
-    """Returns the class that `train_distribute.Estimator` derives from."""
-    return _native().Estimator
-
-
 def load(name: str) -> Any:
-    """Returns what ``tf.estimator.<name>`` means on the installed TensorFlow.
-
-    Raises:
-      EraNameError: (an AttributeError) TensorFlow has none, and its package is not installed.
-    """
+    """Returns what ``tf.estimator.<name>`` means on the installed TensorFlow."""
     if name == "Estimator":
         from tpudist.estimator import train_distribute
 
         return train_distribute.Estimator
-    return operator.attrgetter(name)(_native())
+    return operator.attrgetter(name)(native())
 
 
 def load_tpu(name: str) -> type[Any]:
-    """Returns what ``tf.estimator.tpu.<name>`` means on the installed TensorFlow.
-
-    Raises:
-      EraNameError: as for :func:`load`.
-    """
-    _native()
+    """Returns what ``tf.estimator.tpu.<name>`` means on the installed TensorFlow."""
+    native()
     return estimators.native_tpu[name]
 
 
-def _native() -> ModuleType:
+def native() -> ModuleType:
+    """Returns TensorFlow's ``tf.estimator``, or its package's."""
     if estimators.native is None:
         raise EraNameError(
             "tf.estimator on TensorFlow %s" % versions.TF,

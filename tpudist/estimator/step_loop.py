@@ -88,12 +88,7 @@ class StepLoop:
         )
 
     def scaffold(self) -> Scaffold | None:
-        """Returns what the specification's ``scaffold_fn`` makes; None without one.
-
-        Raises:
-          ArgumentTypeError: (a TypeError) it does not make a ``Scaffold``, or one with a
-            Saver of variables that have a copy on each of several devices.
-        """
+        """Returns what the specification's ``scaffold_fn`` makes; None without one."""
         scaffold_fn = getattr(self.spec, "scaffold_fn", None)
         if scaffold_fn is None:
             return None
@@ -187,10 +182,7 @@ def first_replica_variables() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _only_what_is_fetched(extended: Extended) -> Iterator[None]:
-    """Context manager: a step runs what its outputs need, as a Session does.
-
-    Without it a step runs every stateful op, whether an output needs it or not.
-    """
+    """Context manager: a step runs what its outputs need, as a Session does, and no op beside."""
     before = getattr(extended, "runs_as_session", False)
     extended.runs_as_session = True
     try:
@@ -200,11 +192,7 @@ def _only_what_is_fetched(extended: Extended) -> Iterator[None]:
 
 
 def require_tensor(name: str, value: Any) -> Tensor:
-    """Returns a field of a specification if it is a tensor.
-
-    Raises:
-      ArgumentTypeError: (a TypeError) it is not: a Python number would never change.
-    """
+    """Returns a field of a specification if it is a tensor."""
     if isinstance(value, (tf.Tensor, tf.Variable)) or distributed.is_tensor_like(value):
         return value
     raise ArgumentTypeError(
@@ -218,9 +206,6 @@ def require_cross_replica_sum(strategy: Strategy) -> None:
     """Refuses a training step that sums nothing over the replicas.
 
     Context: after the loop of steps was built.
-
-    Raises:
-      ArgumentError: (a ValueError) see above.
     """
     num_replicas = adapter.num_replicas(strategy)
     if num_replicas > 1 and not getattr(strategy.extended, "sums_replicas", True):

@@ -174,10 +174,7 @@ class TPUEstimator(_Estimator):
         return infeed.feeding(self._tpu_strategy, pipeline, batch_size, argument)
 
     def _runs_on_tpu(self, mode: str) -> bool:
-        """Whether the model function is being called for a mode that runs on the TPU.
-
-        It does not run there in an export, which calls it without an input function.
-        """
+        """Whether the mode runs on the TPU; an export, which has no input function, does not."""
         if not self._use_tpu or not self._has_called_input_fn:
             return False
         return self._eval_on_tpu or mode != "eval"
@@ -274,10 +271,7 @@ class TPUEstimator(_Estimator):
     def _model_fn_on_tpu(
         self, features: Any, labels: Nest, mode: str, config: RunConfig, params: object
     ) -> EstimatorSpec:
-        """Returns the specification of the user's model function, on the TPU's replicas.
-
-        On the TPU `features` is what `_call_input_fn` returned: ``input_fn_of_host``.
-        """
+        """Returns the specification of the user's model function on the TPU."""
         on_tpu = self._runs_on_tpu(mode)
         is_export, self._has_called_input_fn = not self._has_called_input_fn, False
         if not on_tpu:
@@ -290,9 +284,12 @@ class TPUEstimator(_Estimator):
             "context": infeed.TPUContext(strategy, feeding),
         }
 
+        dims = [*(config.tpu_config.input_partition_dims or ()), None, None]  # of both
+
         @functools.wraps(self._user_model_fn)
         def model_fn(features: Nest, labels: Nest) -> EstimatorSpec:
-            features, labels = _split_input(strategy, config.tpu_config, features, labels)
+            features = _split(strategy, features, dims[0])
+            labels = _split(strategy, labels, dims[1])
             return self._user_spec(features, labels, mode, config, params, use_tpu=True, **items)
 
         model = tpu_specs.ReplicatedModel(strategy, feeding, model_fn, features, self._batch_axis)
@@ -324,11 +321,7 @@ class TPUEstimatorStrategy(base_classes.TPUStrategyBaseV1):
 
 
 def _assignment(resolver: Resolver, cores_per_replica: int | None) -> Assignment:
-    """Assigns a block of neighbouring cores to each replica; None where a replica is one core.
-
-    Raises:
-      ArgumentError: (a ValueError) no block of so many cores divides the mesh.
-    """
+    """Assigns a block of neighbouring cores to each replica; None where a replica is one core."""
     if cores_per_replica in (None, 1):
         return None
     system = cluster.system_of(resolver)
@@ -353,11 +346,7 @@ def _assignment(resolver: Resolver, cores_per_replica: int | None) -> Assignment
 
 
 def _require_num_shards(strategy: Strategy, tpu_config: TPUConfig) -> None:
-    """Refuses a ``num_shards`` that differs from the number of replicas.
-
-    Raises:
-      ArgumentError: (a ValueError) see above.
-    """
+    """Refuses a ``num_shards`` that differs from the number of replicas."""
     num_shards, num_replicas = tpu_config.num_shards, adapter.num_replicas(strategy)
     if num_shards not in (None, num_replicas):
         raise ArgumentError(
@@ -367,23 +356,8 @@ def _require_num_shards(strategy: Strategy, tpu_config: TPUConfig) -> None:
         )
 
 
-def _split_input(
-    strategy: Strategy, tpu_config: TPUConfig, features: Nest, labels: Nest
-) -> tuple[Nest, Nest]:
-    """Splits the input of a replica among its cores, by ``input_partition_dims``.
-
-    Context: replica.
-
-    Raises:
-      ArgumentError: (a ValueError) the dimensions have another structure than the input, or
-        a tensor cannot be split so.
-    """
-    dims = list(tpu_config.input_partition_dims or ())
-    dims += [None] * (2 - len(dims))
-    return _split(strategy, features, dims[0]), _split(strategy, labels, dims[1])
-
-
 def _split(strategy: Strategy, nest: Nest, dims: Any) -> Nest:
+    """Splits the input of a replica among its cores, by ``input_partition_dims``."""
     if dims is None:
         return nest
     if not isinstance(dims, dict) and all(isinstance(size, int) for size in dims):

@@ -157,8 +157,7 @@ class ReplicatedModel:
             hooks.append(outfeed.hook())
         predictions = infeed.remove_padding(host["predictions"], host["mask"])
         batch_size = host["mask"].shape.as_list()[0]
-        hooks.append(infeed.WholeBatchesHook(num_rows, host["predictions"], batch_size))
-        hooks.append(infeed.EndOfInputHook(num_rows))
+        hooks.append(infeed.PaddingHook(num_rows, host["predictions"], batch_size))
         return lookup.load("EstimatorSpec")(
             mode="infer",
             predictions=predictions,
@@ -248,10 +247,7 @@ def _saver_hooks(folder: str, config: RunConfig, scaffold: Scaffold) -> list[Ses
 def _log_hooks(
     folder: str, every_n_steps: int | None, loss: Tensor, batch_size: int, per_loop: int
 ) -> tuple[list[Tensor], list[SessionRunHook]]:
-    """Returns the tensors that are logged, and hooks that log them and the speed.
-
-    They log after whole loops: `every_n_steps` is rounded up.
-    """
+    """Returns the logged tensors, and hooks that log them, and the speed, after whole loops."""
     if every_n_steps is None:
         return [], []
     with tf.control_dependencies([loss]):

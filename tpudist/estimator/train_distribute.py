@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tpudist.input.per_replica_datasets import PerReplicaIterator
     from tpudist.tfcompat.annotations import Graph, Nest, Strategy, Tensor, Variable
 
-_Estimator: Any = lookup.estimator_base()
+_Estimator: Any = lookup.native().Estimator
 
 
 class Estimator(_Estimator):

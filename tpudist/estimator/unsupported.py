@@ -26,11 +26,7 @@ _warned: set[str] = set()
 
 
 def check_arguments(export_to_cpu: bool, embedding_config_spec: object) -> None:
-    """Refuses arguments of ``TPUEstimator`` that would have no effect.
-
-    Raises:
-      ArgumentError: (a ValueError) see above.
-    """
+    """Refuses arguments of ``TPUEstimator`` that would have no effect."""
     if embedding_config_spec is not None:
         raise ArgumentError(
             "embedding_config_spec=%r" % (embedding_config_spec,),
@@ -47,11 +43,7 @@ def check_arguments(export_to_cpu: bool, embedding_config_spec: object) -> None:
 
 
 def check_config(tpu_config: TPUConfig) -> None:
-    """Refuses options of a ``TPUConfig`` that would have no effect.
-
-    Raises:
-      ArgumentError: (a ValueError) see above.
-    """
+    """Refuses options of a ``TPUConfig`` that would have no effect."""
     iterations = tpu_config.iterations_per_loop
     if isinstance(iterations, str):
         raise ArgumentError(
@@ -71,11 +63,7 @@ def check_config(tpu_config: TPUConfig) -> None:
 
 
 def check_real_tpu(is_virtual: bool) -> None:
-    """Refuses a real TPU where TensorFlow's strategy cannot be fed by input functions.
-
-    Raises:
-      ArgumentError: (a ValueError) see above.
-    """
+    """Refuses a real TPU where TensorFlow's strategy cannot be fed by input functions."""
     if not is_virtual and not versions.HAS_INPUT_LIB:
         raise ArgumentError(
             "a subclass of TPUEstimator on a real TPU with TensorFlow %s" % versions.TF,
@@ -86,11 +74,7 @@ def check_real_tpu(is_virtual: bool) -> None:
 
 
 def check_cluster(system: Any) -> None:
-    """Refuses a cluster whose workers TensorFlow's Estimator cannot train on.
-
-    Raises:
-      ArgumentError: (a ValueError) see above.
-    """
+    """Refuses a cluster whose workers TensorFlow's Estimator cannot train on."""
     if system is None or not system.is_cluster:
         return
     if not clusters.has_sessions:
@@ -111,11 +95,7 @@ def check_cluster(system: Any) -> None:
 
 
 def check_host_call(on_real_tpu: bool) -> None:
-    """Refuses the ``host_call`` of a training on a real TPU.
-
-    Raises:
-      ArgumentError: (a ValueError) see above.
-    """
+    """Refuses the ``host_call`` of a training on a real TPU."""
     if on_real_tpu:
         raise ArgumentError(
             "a host_call in a training on a real TPU",
@@ -126,13 +106,7 @@ def check_host_call(on_real_tpu: bool) -> None:
 
 
 def check_spec(spec: Any, mode: str) -> None:
-    """Refuses a specification that a TPUEstimator could run only in part.
-
-    Raises:
-      ArgumentTypeError: (a TypeError) it is not a specification, or it is an
-        ``EstimatorSpec`` in an evaluation or a prediction.
-      ArgumentError: (a ValueError) an ``EstimatorSpec`` with hooks of the chief.
-    """
+    """Refuses a specification that a TPUEstimator could run only in part."""
     if not hasattr(spec, "train_op"):
         raise ArgumentTypeError(
             "the model function returned %r" % (spec,),
@@ -165,9 +139,6 @@ def check_hooks(spec: Any, name: str) -> None:
     """Refuses TensorFlow's hooks that read tensors of a step, which are inside the loop of steps.
 
     Context: a graph, after the loop was built in it.
-
-    Raises:
-      ArgumentError: (a ValueError) see above.
     """
     outside = tf.compat.v1.get_default_graph()
     step = nests.flatten(spec.predictions if spec.loss is None else spec.loss)[0].graph
@@ -176,7 +147,7 @@ def check_hooks(spec: Any, name: str) -> None:
             if isinstance(value, str):
                 named = [_named(value, graph) for graph in (outside, step)]
                 value = named[1] if named[0] is None else named[0]
-            if value is not None and not _is_fetchable(value, outside):
+            if value is not None and not (value.graph is outside and outside.is_fetchable(value)):
                 raise ArgumentError(
                     "%s=[...] with %s, which reads %r" % (name, type(hook).__name__, value.name),
                     "it is a tensor of the steps that run in a loop on the cores, and hooks run "
@@ -187,20 +158,12 @@ def check_hooks(spec: Any, name: str) -> None:
 
 
 def _read_by(hook: object) -> Iterator[Any]:
-    """Yields the tensors that a hook reads, or their names.
-
-    Those are what a LoggingTensorHook was given by tag, and what hooks of TensorFlow's own keep.
-    """
+    """Yields the tensors, or their names, that a hook of TensorFlow's reads."""
     named = getattr(hook, "_tensors", None)
     if isinstance(named, dict):
         yield from (value for value in named.values() if isinstance(value, (str, tf.Tensor)))
     if type(hook).__module__.startswith("tensorflow"):
         yield from (value for value in vars(hook).values() if isinstance(value, tf.Tensor))
-
-
-def _is_fetchable(value: Any, graph: object) -> bool:
-    """Whether a Session of a graph can fetch a tensor."""
-    return value.graph is graph and bool(graph.is_fetchable(value))
 
 
 def _named(name: str, graph: Any) -> Nest:

@@ -30,11 +30,7 @@ def call(fn: Fn, *args: Any, **optional: Any) -> Any:
 
 
 def require_params(fn: Fn, what: str) -> None:
-    """Refuses a function without an argument ``params``: it could not get its batch size.
-
-    Raises:
-      ArgumentError: (a ValueError) it has no such argument.
-    """
+    """Refuses a function without an argument ``params``: it could not get its batch size."""
     if "params" not in argument_names(fn):
         name = getattr(fn, "__name__", repr(fn))
         raise ArgumentError(
@@ -45,12 +41,7 @@ def require_params(fn: Fn, what: str) -> None:
 
 
 def require_input(value: Any) -> Nest:
-    """Returns what an input function returned, if batches can be made of it.
-
-    Raises:
-      ArgumentError: (a ValueError) it has Python's numbers or strings, or is a list, or tuple, of
-        more than features and labels.
-    """
+    """Returns what an input function returned, if batches can be made of it."""
     is_pair = isinstance(value, (tuple, list)) and not hasattr(value, "_fields")
     is_plain = any(
         isinstance(leaf, (bool, int, float, str, bytes)) for leaf in nests.flatten(value)

@@ -68,9 +68,6 @@ def make_numpy_dataset(
     """A ``tf.data.Dataset`` of the rows of arrays, held in variables on the host.
 
     Context: cross-replica; in a graph, `session` initialises the variables.
-
-    Raises:
-      ContextError: (a RuntimeError) in a graph without a Session.
     """
     if session is None and not tf.executing_eagerly():
         session = default_session("experimental_make_numpy_dataset")
@@ -97,11 +94,7 @@ class GraphDataset:
     _make_initializable_iterator = make_initializable_iterator
 
     def __iter__(self) -> Any:
-        """Refuses a loop over the elements, which a graph does not have.
-
-        Raises:
-          ContextError: (a RuntimeError) always.
-        """
+        """Refuses a loop over the elements, which a graph does not have."""
         raise host_iterators.iterated_in_a_graph()
 
 
@@ -129,13 +122,7 @@ class FunctionDataset(per_replica_datasets.PerReplicaDataset):
         return self.make_initializable_iterator(shared_name)
 
     def __iter__(self) -> Any:
-        """Iterates over per-replica values.
-
-        Context: eager.
-
-        Raises:
-          ContextError: (a RuntimeError) in a graph or a ``tf.function``.
-        """
+        """Iterates over per-replica values."""
         refuse_in_a_graph()
         plain: Any = super().__iter__()
         return FunctionIterator(self._strategy, plain._iterators, plain._hosts)
@@ -183,7 +170,7 @@ def refuse_in_a_graph() -> None:
             "this TensorFlow's AutoGraph would unroll the loop for ever",
             "iterator = iter(dataset) before the function is called, and next(iterator) in it",
         )
-    if functions.in_graph():
+    if not tf.executing_eagerly():
         raise host_iterators.iterated_in_a_graph()
 
 
@@ -200,11 +187,7 @@ def default_session(method: str) -> Session:
 
 
 def require_batches(strategy: Strategy, dataset: Dataset) -> None:
-    """Refuses a dataset whose elements cannot be split among replicas.
-
-    Raises:
-      ArgumentError: (a ValueError) its elements are, or have, scalars.
-    """
+    """Refuses a dataset whose elements cannot be split among replicas."""
     if not isinstance(dataset, functions.DatasetV2) or (
         strategy.num_replicas_in_sync == 1 and not versions.ONE_REPLICA_NEEDS_BATCHES
     ):
@@ -259,13 +242,7 @@ class SplitDataset:
     _make_initializable_iterator = make_initializable_iterator
 
     def __iter__(self) -> Any:
-        """Iterates over per-replica values.
-
-        Context: eager.
-
-        Raises:
-          ContextError: (a RuntimeError) in a graph or a ``tf.function``.
-        """
+        """Iterates over per-replica values."""
         refuse_in_a_graph()
         return SplitIterator(self._strategy, iter(self._dataset), self._hosts)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """What Keras has of that name: its own module up to 2.3, and its successors since."""
+    """Finds a name in Keras: in its module up to 2.3, among its successors since."""
     if not versions.HAS_RUN and (name == "get_layer_policy" or not versions.HAS_COMPAT_V2):
         return _Absent
     precision = keras_packages.mixed_precision()

@@ -51,7 +51,7 @@ _NAMES = {"GradientDescent": "SGD", "Momentum": "SGD"}
 
 
 class TPUDistributionStrategy:
-    """Which cores `keras_to_tpu_model` uses.
+    """The cores that `keras_to_tpu_model` uses.
 
     On a real TPU it is TensorFlow's own class (1.13 to 1.15).
 
@@ -291,13 +291,7 @@ def _leave_histograms_out(cores: int, args: Args, kwargs: Mapping[str, Any]) -> 
 def _lr_callbacks_refused(
     keras: Any, model: object, args: Args, kwargs: Mapping[str, Any]
 ) -> Iterator[Any]:
-    """Context manager of a training: refuses callbacks that set ``model.optimizer.lr``.
-
-    Those of Keras are refused before anything is trained, the program's own where they fail.
-
-    Raises:
-      ArgumentError: (a ValueError) there is one, and the optimizer is of ``tf.train``.
-    """
+    """Context manager: a training refuses callbacks that set ``model.optimizer.lr``."""
     if type(getattr(model, "optimizer", None)).__name__ != "TFOptimizer":
         yield
         return

@@ -42,14 +42,10 @@ _told: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def of_keras(strategy: Strategy, dataset: Dataset, completes: bool) -> tuple[Dataset, bool]:
-    """What to distribute of a dataset, and whether each tower takes a whole batch of it.
+    """Returns the dataset to distribute, and whether each tower takes a whole batch of it.
 
     Says the latter once per strategy. If it `completes`, towers for which the last step has no
     batch may take one without rows.
-
-    Raises:
-      ArgumentError: (a ValueError) a dataset with weights to fit or evaluate, or one to predict
-        that has no end and batches of no fixed size; a subclassed model.
     """
     call = _running(strategy)
     if call is None:
@@ -77,11 +73,7 @@ def of_keras(strategy: Strategy, dataset: Dataset, completes: bool) -> tuple[Dat
 
 
 def _running(strategy: object) -> tuple[str, Any, bool] | None:
-    """The call of a model of the strategy's that is running: its name and names, if it trains.
-
-    Keras tells a strategy neither whose data it is nor how the strategy got to the model; the
-    calls that are running do.
-    """
+    """The call of the strategy's model that is on the stack: its name and names, if it trains."""
     frame: types.FrameType | None = sys._getframe(1)
     trains = True
     while frame is not None:
@@ -177,11 +169,7 @@ def _is_fixed(shapes: object) -> bool:
 
 
 def global_batches(dataset: Dataset, count: int) -> Dataset:
-    """A dataset of global batches: each is `count` batches of `dataset`, concatenated in order.
-
-    Raises:
-      ArgumentError: (a ValueError) batches of no fixed size.
-    """
+    """A dataset of global batches: each is `count` batches of `dataset`, concatenated in order."""
     shapes = distributed_datasets.shapes_of(dataset)
     if not _is_fixed(shapes):
         raise ArgumentError(
@@ -206,11 +194,6 @@ def of_function(x: object, y: object, cores: int, steps: int | None, steps_name:
 
     Any other `x`, which Keras takes itself, is returned. `steps_name` is the name of the argument
     `steps`.
-
-    Raises:
-      ArgumentError: (a ValueError) a dataset that is not from a function, whose shapes are not
-        fixed or that is not of pairs; `y` beside a function, or no `steps`.
-      ArgumentTypeError: (a TypeError) the function returns something else.
     """
     if isinstance(x, functions.DatasetV2):
         raise ArgumentError(

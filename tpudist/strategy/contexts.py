@@ -1,18 +1,27 @@
-"""Checks the context of a call; members of replica contexts.
+"""Checks the context and the arguments of a call; members of replica contexts.
 
-Core knows no era: errors use the words of the strategy's class.
+No era is known here: errors use the words of the strategy's class. What a call does with a replica
+function is looked at after it has failed: a check never stops what would run.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
+import inspect
 import os
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
 import tensorflow as tf
 
-from tpudist.errors import ContextError, EagerRunError
-from tpudist.tfcompat import functions, nests
+from tpudist.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ContextError,
+    EagerRunError,
+    TpudistError,
+)
+from tpudist.tfcompat import distributed, functions, nests
 
 if TYPE_CHECKING:
     from tpudist.annotations import Args, Fn, Strategy
@@ -47,11 +56,7 @@ def words_of(strategy: Strategy) -> Words:
 
 
 def require_scope(strategy: Strategy, method: str) -> None:
-    """Refuses a call outside of the strategy's scope.
-
-    Raises:
-      ContextError: (a RuntimeError) no scope, or another strategy's.
-    """
+    """Refuses a call outside of the strategy's scope."""
     words = words_of(strategy)
     if not tf.distribute.has_strategy():
         raise ContextError(
@@ -71,11 +76,7 @@ def require_scope(strategy: Strategy, method: str) -> None:
 
 
 def require_cross_replica(strategy: Strategy, method: str) -> None:
-    """Refuses a call outside of the scope or inside a replica function.
-
-    Raises:
-      ContextError: (a RuntimeError) see above.
-    """
+    """Refuses a call outside of the scope or inside a replica function."""
     require_scope(strategy, method)
     if tf.distribute.get_replica_context() is None:
         return
@@ -90,11 +91,7 @@ def require_cross_replica(strategy: Strategy, method: str) -> None:
 
 
 def require_replica(context: Any, what: str) -> None:
-    """Refuses to use a replica's context where it is not current.
-
-    Raises:
-      ContextError: (a RuntimeError) outside of the replica function.
-    """
+    """Refuses to use a replica's context where it is not current."""
     current = tf.distribute.get_replica_context()
     if current is context:
         return
@@ -122,11 +119,7 @@ def is_symbolic(context: object) -> bool:
 
 
 def refuse_compiled(context: object, method: str) -> None:
-    """Refuses to start replicas in a step that is traced for the compiler.
-
-    Raises:
-      ContextError: (a RuntimeError) see above.
-    """
+    """Refuses to start replicas in a step that is traced for the compiler."""
     if is_symbolic(context):
         raise ContextError(
             "%s() was called inside the step that is compiled" % method,
@@ -137,11 +130,7 @@ def refuse_compiled(context: object, method: str) -> None:
 
 
 def refuse_in_replica(strategy: Strategy, method: str) -> None:
-    """Refuses a call inside a replica function of the strategy.
-
-    Raises:
-      ContextError: (a RuntimeError) see above.
-    """
+    """Refuses a call inside a replica function of the strategy."""
     context = tf.distribute.get_replica_context()
     if context is None or context.strategy is not strategy:
         return
@@ -155,12 +144,21 @@ def refuse_in_replica(strategy: Strategy, method: str) -> None:
     )
 
 
-def refuse_eager(fn: Fn) -> None:
-    """Refuses a plain Python function in eager mode, as TPUs do since 2.1.
+def refuse_scope_in_replica(strategy: Strategy) -> None:
+    """Refuses to enter the scope in a replica function."""
+    context = tf.distribute.get_replica_context()
+    if context is not None and context.strategy is strategy:
+        words = words_of(strategy)
+        raise ContextError(
+            "%s was entered in a %s" % (words.scope, words.replica),
+            "the %s runs under the strategy already. Method requires being in cross-replica "
+            "context, use get_replica_context().merge_call()" % words.replica,
+            "no scope there; or the whole block outside of the function",
+        )
 
-    Raises:
-      EagerRunError: (a NotImplementedError) see above.
-    """
+
+def refuse_eager(fn: Fn) -> None:
+    """Refuses a plain Python function in eager mode, as TPUs do since 2.1."""
     if not tf.executing_eagerly() or functions.is_traceable(fn) or functions.are_inlined():
         return
     if os.environ.get(ALLOW_EAGER_RUN) == "1":
@@ -198,7 +196,7 @@ def cross_replica_strategy() -> Any:
 
 
 def replica_id(context: Any) -> Any:
-    """Which replica this is, 0 to `num_replicas_in_sync` - 1.
+    """The number of this replica, 0 to `num_replicas_in_sync` - 1.
 
     It is a Python integer where every replica is traced on its own (a TF 1 graph outside of a loop
     of steps), and an int32 scalar tensor where one trace serves all replicas, as on a real TPU.
@@ -239,6 +237,96 @@ def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]
 
 
 def last_loss_reduction(sum_: object, mean: object) -> Nest:
-    """How ``tf.losses`` last reduced a loss in this graph: `sum_` or `mean`."""
+    """The last reduction of a loss by ``tf.losses`` in this graph: `sum_` or `mean`."""
     last = getattr(tf.compat.v1.get_default_graph(), "_last_loss_reduction", None)
     return sum_ if last in (tf.compat.v1.losses.Reduction.SUM, "sum") else mean
+
+
+# Arguments that no strategy can use, where all surfaces' calls pass.
+
+
+@contextlib.contextmanager
+def explained(method: str, fn: Any, args: Args, kwargs: Mapping[str, Any] | None) -> Iterator[None]:
+    """Context manager: where `fn` cannot be called with these arguments, the error says so."""
+    try:
+        yield
+    except TpudistError:
+        raise
+    except Exception as error:  # of whatever kind: TensorFlow's, Python's or AutoGraph's
+        refused = _refusal(method, fn, args, kwargs or {})
+        if refused is None:
+            raise
+        raise refused from error
+
+
+def _refusal(
+    method: str, fn: object, args: Args, kwargs: Mapping[str, Any]
+) -> ArgumentTypeError | None:
+    name = getattr(fn, "__name__", repr(fn))
+    if not callable(fn):
+        return ArgumentTypeError(
+            "%s(%r)" % (method, fn),
+            "it calls a function on every replica",
+            "%s(replica_fn, ...), with the function itself and not what it returned" % method,
+        )
+    if args is not None and not isinstance(args, (list, tuple)):
+        return ArgumentTypeError(
+            "args=%.80r" % (args,),
+            "%s is called with its elements, one after the other" % name,
+            "args=(x,): without the comma, (x) is x",
+        )
+    with contextlib.suppress(TypeError, ValueError):  # of what has no signature
+        signature = inspect.signature(fn, follow_wrapped=False)
+        try:
+            signature.bind(*(args or ()), **kwargs)
+        except TypeError as error:
+            return ArgumentTypeError(
+                "%s with %d argument(s)%s for %s%s"
+                % (method, len(args or ()), "".join(", " + key for key in kwargs), name, signature),
+                str(error),
+                "as many arguments as the function takes; a tuple is one of them",
+            )
+    return None
+
+
+def require_dataset(method: str, dataset: object) -> None:
+    """Refuses what is no dataset."""
+    if not isinstance(dataset, functions.DatasetV2):
+        raise ArgumentTypeError(
+            "%s(%.80r)" % (method, dataset),
+            "it splits the batches of a tf.data.Dataset",
+            "tf.data.Dataset.from_tensor_slices(arrays).batch(n), with n the examples of a step "
+            "of all replicas together",
+        )
+
+
+def require_dataset_function(method: str, dataset_fn: object) -> None:
+    """Refuses a dataset in the place of a function that makes one."""
+    if not callable(dataset_fn):
+        raise ArgumentTypeError(
+            "%s(%.80r)" % (method, dataset_fn),
+            "it calls a function that makes the dataset, once for each host or replica",
+            "%s(lambda *context: dataset)" % method,
+        )
+
+
+def require_reduction(reduce_op: object, value: object, axis: int | None) -> None:
+    """Refuses a reduction that there is none of, or an axis that no component has."""
+    names = [each.name for each in tf.distribute.ReduceOp]
+    if isinstance(reduce_op, str) and reduce_op.upper() not in names:
+        raise ArgumentError(
+            "reduce(%r, ...)" % reduce_op,
+            "replicas' values are combined by %s" % " or ".join(names),
+            "tf.distribute.ReduceOp.SUM; or strategy.experimental_local_results(value), "
+            "a tuple of the replicas' values, for anything else",
+        )
+    for leaf in nests.flatten(value) if axis is not None else ():
+        part = distributed.components(leaf)[0]
+        rank = part.shape.ndims if nests.is_tensor(part) else None
+        if rank is not None and axis not in range(-rank, rank):
+            raise ArgumentError(
+                "axis=%s for components of shape %s" % (axis, part.shape),
+                "it is a dimension of each replica's component",
+                "axis=None, which only combines the replicas%s"
+                % (", or 0 to %d" % (rank - 1) if rank else ""),
+            )

@@ -38,9 +38,6 @@ def reduction(aggregation: object, none_allowed: bool = False) -> Nest:
     """The ``ReduceOp``, or `FIRST`, of an aggregation, a ``ReduceOp`` or the name of one.
 
     If `none_allowed`, that of NONE (or None) is None.
-
-    Raises:
-      ArgumentError: (a ValueError) it is none of these.
     """
     name = str(getattr(aggregation, "name", aggregation)).upper()
     if name in ("SUM", "MEAN"):
@@ -57,11 +54,7 @@ def reduction(aggregation: object, none_allowed: bool = False) -> Nest:
 
 
 def refuse_swapped(operation: object, value: object) -> None:
-    """Refuses ``reduce(value, SUM)``, whose arguments are in the wrong order.
-
-    Raises:
-      ArgumentError: (a ValueError) the value is a reduction, or its name.
-    """
+    """Refuses ``reduce(value, SUM)``, whose arguments are in the wrong order."""
     if isinstance(value, (str, enum.Enum)):
         raise ArgumentError(
             "reduce(%s, %s)" % (type(operation).__name__, value),

@@ -303,7 +303,7 @@ class Model(Protocol):
     def get_weights(self) -> list[Any]: ...
 
 class EstimatorSpec(Protocol):
-    """What a model function of an Estimator returns, of the TPU's Estimator or another."""
+    """The result of an Estimator's model function, on a TPU or elsewhere."""
 
     mode: str
     loss: Any

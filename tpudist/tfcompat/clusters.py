@@ -114,7 +114,7 @@ class WorkerExtended(CollectiveExtended):
             self._in_replicas = before
 
     def as_per_replica(self, results: object) -> Nest:
-        """What replicas returned, where each worker has one: TensorFlow has plain tensors there."""
+        """Packs what replicas returned where each worker has one: there it is plain tensors."""
         if len(self.worker_devices) > 1 or functions.in_session_graph():
             return results
         return tf.nest.map_structure(
@@ -126,9 +126,6 @@ class WorkerExtended(CollectiveExtended):
 
         All workers call it, and wait for each other. Replicas have their own worker's values only.
         Of one replica and the next only the first dimension of tensors may differ.
-
-        Raises:
-          CollectiveError: (a ValueError) TensorFlow cannot send values of that dtype.
         """
         if self._in_replicas or functions.in_session_graph():
             return parts
@@ -148,18 +145,14 @@ class WorkerExtended(CollectiveExtended):
         if distributed.is_tensor_like(values[0]):
             return found
         arrays = [each.numpy() for each in found]
-        return [each.item() for each in arrays] if _is_number(values[0]) else arrays
+        return [a.item() for a in arrays] if isinstance(values[0], (bool, int, float)) else arrays
 
     def rows_of_all(self, parts: Sequence[Any]) -> Nest:
         """Concatenates the tensors of all workers, one for each device of each worker."""
         return self.gathered_over_workers(parts, 0)
 
     def gathered_over_workers(self, values: Sequence[Any], axis: int) -> Nest:
-        """Concatenates the tensors of all workers, one for each device that sends, along `axis`.
-
-        Raises:
-          CollectiveError: (a ValueError) TensorFlow cannot send values of that dtype.
-        """
+        """Concatenates the tensors of all workers, one for each device that sends, along `axis`."""
         value = values[0]
         sent = value.dtype if value.dtype in _GATHERED else _SENT_AS.get(value.dtype)
         if sent is None:
@@ -182,10 +175,6 @@ class WorkerExtended(CollectiveExtended):
     def chiefs_initial_value(self, device: str, arguments: dict[str, Any]) -> Nest:
         """Returns a function that gives a variable's initial value, which the chief sends."""
         return self._get_variable_creator_initial_value(0, device, None, **arguments)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (bool, int, float))
 
 
 def _is_plain(leaf: object) -> bool:
@@ -269,9 +258,6 @@ def wait_until_written(key: str, text: str) -> str:
     """Waits for the chief's :func:`say_written` of the same key; returns the chief's text.
 
     Before 2.15 it returns `text` at once.
-
-    Raises:
-      CollectiveError: (a ValueError) it does not come.
     """
     if not versions.WORKERS_ARE_COORDINATED:
         return text

@@ -24,12 +24,7 @@ def gpus() -> int:
 
 
 def provided(kind: str, count: int) -> list[str]:
-    """The names of `count` devices; of as many logical CPUs if `kind` is "CPU".
-
-    Raises:
-      ArgumentError: (a ValueError) there are fewer GPUs, or TensorFlow has been used before
-        and divided the CPU otherwise.
-    """
+    """The names of `count` devices; of as many logical CPUs if `kind` is "CPU"."""
     if kind == "CPU":
         _divide_cpu(count)
     elif gpus() < count:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import types
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -276,9 +277,6 @@ def reduce_plain(
     """Reduces a nest leaf by leaf, or a value that is the same in every replica (a constant, say).
 
     The value stays what it is, so that a variable of any dtype can be assigned a list of numbers.
-
-    Raises:
-      CollectiveError: it is a sum, of something else than 0, over several replicas.
     """
     if nests.is_nested(value):  # v.assign([a, b]) in a replica asks for it
         return nests.map_structure(
@@ -323,11 +321,7 @@ def reduce_op(name: object) -> Any:
 def reduce_natively(
     native_reduce: Callable[..., Any], reduce_op: object, value: object, axis: int | None
 ) -> Nest:
-    """Reduces each leaf of `value` by TensorFlow's own ``Strategy.reduce``.
-
-    Raises:
-      CollectiveError: (a ValueError) an axis on a release whose ``reduce`` has none.
-    """
+    """Reduces each leaf of `value` by TensorFlow's own ``Strategy.reduce``."""
     if versions.WORKS_OUTSIDE_SCOPE:
         return map_distributed(lambda leaf: native_reduce(reduce_op, leaf, axis=axis), value)
     if axis is not None:
@@ -388,24 +382,17 @@ def create_distributed_variable(
     )
 
 
-def cross_replica(strategy: Strategy) -> Any:
-    """Context manager: enters `strategy`'s cross-replica context in the current graph."""
-    return _ThreadMode(strategy_context._CrossReplicaThreadMode(strategy))
-
-
-def no_strategy() -> Any:
-    """Context manager: as if there were no strategy, in the current graph."""
-    return _ThreadMode(strategy_context._get_default_replica_mode())
-
-
-class _ThreadMode:
-    def __init__(self, mode: object) -> None:
-        self._mode = mode
-
-    def __enter__(self) -> None:
-        strategy_context._push_per_thread_mode(self._mode)
-
-    def __exit__(self, *unused: Any) -> None:
+@contextlib.contextmanager
+def cross_replica(strategy: Strategy | None) -> Iterator[None]:
+    """Enters `strategy`'s cross-replica context in the current graph; of None, that of none."""
+    if strategy is None:
+        mode = strategy_context._get_default_replica_mode()
+    else:
+        mode = strategy_context._CrossReplicaThreadMode(strategy)
+    strategy_context._push_per_thread_mode(mode)
+    try:
+        yield
+    finally:
         strategy_context._pop_per_thread_mode()
 
 
@@ -444,12 +431,4 @@ def end_before_joining() -> None:
     """
     thread: Any = threading.current_thread()
     # The last thing that ``mirrored_strategy.py`` does before it joins is ``should_run.set()``.
-    thread.should_run = _Ending(thread)
-
-
-class _Ending:
-    def __init__(self, thread: Any) -> None:
-        self._thread = thread
-
-    def set(self) -> None:
-        self._thread.join()
+    thread.should_run = types.SimpleNamespace(set=thread.join)

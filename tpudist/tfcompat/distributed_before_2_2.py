@@ -180,10 +180,7 @@ if not versions.DEVICE_MAP:
                 return f(first, *args, **kwargs)
 
     class _ReplicaLocal(_Labelled, values.ReplicaLocalVariable):
-        """A variable with a component for each replica, under Keras of 1.13.
-
-        Keras asks for no scope there; in one, its models train in cross-replica context.
-        """
+        """A variable with a component per replica, which Keras of 1.13 uses without a scope."""
 
         def assign_add(self, *args: Any, **kwargs: Any) -> Nest:
             """Adds to the first replica's component in cross-replica context, if it is a sum."""

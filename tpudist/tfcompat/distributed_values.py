@@ -1,4 +1,4 @@
-"""What distributed values have beside TensorFlow's own: ``get(device)``, and errors that say more.
+"""Distributed values with more than TensorFlow's have: ``get(device)`` and errors that say more.
 
 Code of TensorFlow until 2.1 takes the component of a device, or that of the replica that is
 current, off what towers return, off what an update or a reduction gives, and off variables.
@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 
 def position(devices: Sequence[str], device: str) -> int:
-    """The replica id of a core's device, of whose name job, replica and task may be left out.
-
-    Raises:
-      ArgumentError: (a ValueError) no replica is on that device.
-    """
+    """The replica id of a core's device, of whose name job, replica and task may be left out."""
     names = [device_util.canonicalize(each) for each in devices]
     wanted = device_util.canonicalize(device, names[0])
     if wanted not in names:
@@ -77,7 +73,7 @@ _CLASSES = {values.PerReplica: PerReplicaByDevice, values.Mirrored: MirroredByDe
 
 def found_by_device(extended: Extended, structure: T) -> T:
     """A structure that TensorFlow has made, with `get` on the distributed values of contrib."""
-    if not _finds_by_device(extended):
+    if not getattr(extended, "finds_by_device", False):
         return structure
     return nests.map_structure(
         lambda leaf: make(type(leaf), extended, leaf._values) if type(leaf) in _CLASSES else leaf,
@@ -87,18 +83,9 @@ def found_by_device(extended: Extended, structure: T) -> T:
 
 def make(cls: Any, extended: Extended, components: Sequence[Any]) -> Value:
     """A value of one of TensorFlow's classes; one that has `get`, of contrib's strategy."""
-    if not _finds_by_device(extended):
+    if not getattr(extended, "finds_by_device", False):
         return cls(tuple(components))
     return _CLASSES[cls](tuple(components)).on(extended)
-
-
-def _finds_by_device(extended: Extended) -> bool:
-    """Whether values of a strategy have `get`, which only code of contrib's time calls.
-
-    Elsewhere they are of TensorFlow's own classes: it compares the classes of what branches and
-    loops take and give (``assert_same_structure`` of 2.4 to 2.14).
-    """
-    return not versions.BY_DEVICE and getattr(extended, "finds_by_device", False)
 
 
 #: Members of tensors and arrays.
@@ -154,10 +141,7 @@ class _TellingPerReplica(Telling, values.PerReplica):
 
     @property
     def _type_spec(self) -> object:
-        """TensorFlow's type; a function makes its arguments and results by it, of our class.
-
-        It cannot be a subclass: nests compare the classes of types.
-        """
+        """TensorFlow's type, no subclass, as nests compare types; it makes our class."""
         spec = values.PerReplica._type_spec.fget(self)
         spec._from_components = self._of_components
         return spec

@@ -112,14 +112,9 @@ def eager_by_default() -> bool:
     return context.default_execution_mode == context.EAGER_MODE
 
 
-def in_graph() -> bool:
-    """Whether ops are being added to a graph rather than executed."""
-    return not tf.executing_eagerly()
-
-
 def in_session_graph() -> bool:
     """Whether ops are being added to a graph that a Session will run."""
-    return in_graph() and not in_function()
+    return not tf.executing_eagerly() and not in_function()
 
 
 def part_of(name: str) -> Callable[[Part], Part]:

@@ -284,9 +284,6 @@ def lift(tensor: Tensor) -> Tensor:
     """A copy, in the current context, of a tensor that depends on no input.
 
     It may read variables, where the function captured them and has not changed them.
-
-    Raises:
-      ContextError: it depends on what only the function knows.
     """
     try:
         if not tf.executing_eagerly():
@@ -319,11 +316,7 @@ def _lifted(tensor: Tensor, graph: Graph) -> Tensor:
 
 
 def variables_read(tensor: Any) -> list[Tensor]:
-    """The placeholders of what the function of `tensor` captured eagerly, and `tensor` reads.
-
-    Raises:
-      ContextError: the function changes one of these.
-    """
+    """The placeholders of what the function of `tensor` captured eagerly, and `tensor` reads."""
     held = {
         id(inner): inner
         for outer, inner in functions.captures(tensor.graph)
@@ -450,8 +443,7 @@ def callers(op: Operation) -> list[str]:
 
 def is_made_in(op: Operation, file: str) -> bool:
     """Whether code of a file, whose path ends so, made an op, itself or by what it called."""
-    frames = getattr(op, "traceback", None) or ()
-    return any(getattr(each, "filename", each[0]).endswith(file) for each in frames)
+    return any(path.endswith(file) for path, _ in frames(op))
 
 
 def watched(graph: Graph) -> list[Any]:

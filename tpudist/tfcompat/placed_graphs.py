@@ -16,20 +16,11 @@ from tensorflow.python.ops import gen_array_ops, gen_state_ops
 from tpudist.tfcompat import functions, made_ops, nests, versions
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Graph, NodeDef, Operation, Tensor
+    from tpudist.tfcompat.annotations import DType, Graph, Operation, Tensor
 
 
 if versions.OPS_TAKE_STACK_TRACES:
     from tensorflow.python.util import tf_stack
-
-
-def innermost_device(graph: Graph) -> Any:
-    """What the innermost ``tf.device`` of a graph asks of its ops, a function; or None.
-
-    A function graph has those of the graph around it.
-    """
-    asked = graph._device_functions_outer_to_inner
-    return asked[-1] if asked else None
 
 
 class LocatedGraph(functions.FuncGraph):
@@ -41,6 +32,9 @@ class LocatedGraph(functions.FuncGraph):
     #: The calls that made every op, where they are not asked for one by one.
     _all_made_at = None
 
+    #: The device of every op, where that is one.
+    place: str | None = None
+
     #: Ops that were made and are not run.
     _left_out: frozenset[Operation] = frozenset()
 
@@ -50,10 +44,7 @@ class LocatedGraph(functions.FuncGraph):
 
     @property
     def _py_funcs_used_in_graph(self) -> list[Any]:
-        """Keeps the functions that ``py_func`` calls alive: a list of the outermost graph.
-
-        1.14 and 1.15 would have a list of the innermost graph, which ends before its ops do.
-        """
+        """Keeps functions of ``py_func`` in the outermost graph: 1.15's inner one ends."""
         graph = self.outer_graph
         while isinstance(graph, functions.FuncGraph):
             graph = graph.outer_graph
@@ -94,9 +85,16 @@ class LocatedGraph(functions.FuncGraph):
                 each if getattr(each, "graph", None) is self else self.capture(each)
                 for each in inputs
             ]
-            node = ops._NodeDef(op_type, self._name_of_op(name or op_type), attrs)
+            name = name or op_type
+            unique = name[:-1] if name.endswith("/") else self.unique_name(name)
+            node = ops._NodeDef(op_type, unique, attrs)
+            if self.place is not None:
+                node.device, compute_device = self.place, False
             before = self._control_dependencies_for_inputs({each.op for each in inputs})
-            op = self._added(node, inputs, before, op_def, compute_device)
+            made = ops._create_c_op(self, node, inputs, before, op_def, extract_traceback=False)
+            op = ops.Operation._from_c_op(made, self)
+            op._original_op = self._default_original_op
+            self._create_op_helper(op, compute_device=compute_device)
             if self._all_made_at is None:
                 self.made_at[op] = tf_stack.extract_stack(stacklevel=2)
             made_ops.locate(op, self._all_made_at or self.made_at[op])
@@ -105,23 +103,6 @@ class LocatedGraph(functions.FuncGraph):
         def _snapshot_device_function_stack_metadata(self) -> list[Any]:
             """See the base class: for messages that would name lines of tpudist alone."""
             return []
-
-        def _name_of_op(self, name: str) -> str:
-            return name[:-1] if name.endswith("/") else self.unique_name(name)
-
-        def _added(
-            self,
-            node: NodeDef,
-            inputs: Sequence[Tensor],
-            before: object,
-            op_def: object,
-            compute_device: object,
-        ) -> Operation:
-            made = ops._create_c_op(self, node, inputs, before, op_def, extract_traceback=False)
-            op = ops.Operation._from_c_op(made, self)
-            op._original_op = self._default_original_op
-            self._create_op_helper(op, compute_device=compute_device)
-            return op
 
 
 class PlacedGraph(LocatedGraph):
@@ -142,19 +123,6 @@ class PlacedGraph(LocatedGraph):
         """Context manager: ops are added to this graph, on its device."""
         with self.as_default(), self.device(None), self.device(self.place):
             yield
-
-    if versions.OPS_TAKE_STACK_TRACES:
-
-        def _added(
-            self,
-            node: NodeDef,
-            inputs: Sequence[Tensor],
-            before: object,
-            op_def: object,
-            compute_device: object,
-        ) -> Operation:
-            node.device = self.place
-            return super()._added(node, inputs, before, op_def, compute_device=False)
 
 
 # A function takes no reference, so what TensorFlow captures of a reference variable of TensorFlow 1

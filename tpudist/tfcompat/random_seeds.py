@@ -52,7 +52,7 @@ class CountingGraph(placed_graphs.LocatedGraph):
             self.seed = context.global_seed()
 
     def capture(self, tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """What stands for a tensor of another graph; a reference variable stays one."""
+        """Captures a tensor of another graph; a reference variable stays one."""
         own = placed_graphs.reference_inside(self, tensor)
         return own if own is not None else super().capture(tensor, *args, **kwargs)
 
@@ -68,7 +68,7 @@ class CountingGraph(placed_graphs.LocatedGraph):
 
     @property
     def _last_id(self) -> int:
-        """What numbers an op until 2.1: here, the ops before it and those before the graph."""
+        """The number of an op until 2.1, from the ops before it and those before the graph."""
         number = zlib.crc32(_place(self).encode()) % _NOT_ZERO
         self._count(number)
         return number
@@ -84,7 +84,7 @@ class CountingGraph(placed_graphs.LocatedGraph):
 
 
 def _place(graph: Graph) -> str:
-    """How many ops `graph`, and those around it, have so far, as text."""
+    """The numbers of ops that `graph` and those around it have so far, as text."""
     if versions.COUNTS_RANDOM_OPS:
         return ""
     return "%s %d" % (getattr(graph, "_place", ""), tf.Graph._last_id.fget(graph))
@@ -130,7 +130,13 @@ def numbered(graph: CountingGraph) -> list[Any]:
     The op is None for a number that no random op uses.
     """
     ops = graph.get_operations() if graph.counted else []
-    return [(position, _with_seed(ops[position:], number)) for position, number in graph.counted]
+    return [
+        (
+            position,
+            next((op for op in ops[position:] if is_random(op) and was_numbered(op, number)), None),
+        )
+        for position, number in graph.counted
+    ]
 
 
 def numbered_inside(graph: Graph) -> list[Operation]:
@@ -144,13 +150,6 @@ def numbered_inside(graph: Graph) -> list[Operation]:
     if versions.COUNTS_RANDOM_OPS:
         return [op for _, op in seeded if op.get_attr("seed2") < len(seeded)]
     return [op for i, op in seeded if op.get_attr("seed2") in (i, i + 1)]
-
-
-def _with_seed(ops: Sequence[Operation], number: int) -> Operation | None:
-    for op in ops:
-        if is_random(op) and was_numbered(op, number):
-            return op
-    return None
 
 
 def next_number(graph: Graph) -> Any:
@@ -183,11 +182,6 @@ def is_random(op: Operation) -> bool:
         names = {attr.name for attr in op.op_def.attr}
         _random[op.type] = functions.is_stateful(op) and names.issuperset(_SEEDS)
     return _random[op.type]
-
-
-def is_seeded(op: Operation) -> bool:
-    """Whether `op` is random and draws the same numbers in every process."""
-    return is_random(op) and any(op.get_attr(name) for name in _SEEDS)
 
 
 def attribute(number: int) -> dict[Any, Any]:
@@ -235,7 +229,8 @@ def draws(op: Operation) -> bool:
     """Whether `op` is a seeded random op, or calls a function that contains one."""
     if not functions.is_stateful(op):
         return False
-    return is_seeded(op) or _calls_what_draws(op.graph, op.node_def, set())
+    seeded = is_random(op) and any(op.get_attr(name) for name in _SEEDS)
+    return seeded or _calls_what_draws(op.graph, op.node_def, set())
 
 
 def _draws(graph: Graph, definition: Any, seen: object = None) -> bool:

@@ -5,6 +5,7 @@ In 1.13 they are in contrib, from 1.14 on below ``tensorflow.python``.
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -125,11 +126,7 @@ BaseSession = session.BaseSession
 
 
 def no_hardware_feature() -> object:
-    """The ``HardwareFeature`` of cores that have no embedding hardware.
-
-    Raises:
-      AttributeError: the release has no such class (before 2.9).
-    """
+    """The ``HardwareFeature`` of cores that have no embedding hardware."""
     if not versions.HAS_HARDWARE_FEATURE:
         raise AttributeError("tpu_hardware_feature")
     return tf.tpu.experimental.HardwareFeature(topology_pb2.TPUHardwareFeature())
@@ -211,29 +208,22 @@ def logical_devices(extended: Extended) -> int:
     return devices.shape[1] if devices.ndim == 2 else 1
 
 
-class Computations:
-    """TensorFlow's own operations below a strategy; core's ``tpu_ops`` calls them."""
-
-    batch_parallel = staticmethod(tpu.batch_parallel)
-    initialize_system = staticmethod(tpu.initialize_system)
-    shutdown_system = staticmethod(tpu.shutdown_system)
-    replicate = staticmethod(tpu.replicate)
-    rewrite = staticmethod(tpu.rewrite)
-    rewrite_for_inference = staticmethod(tpu.rewrite_for_inference)
-    split_compile_and_replicate = staticmethod(tpu.split_compile_and_replicate)
-    split_compile_and_shard = staticmethod(tpu.split_compile_and_shard)
-    shard = staticmethod(tpu.shard)
-    cross_replica_sum = staticmethod(tpu_ops.cross_replica_sum)
-    infeed_dequeue = staticmethod(tpu_ops.infeed_dequeue)
-    infeed_dequeue_tuple = staticmethod(tpu_ops.infeed_dequeue_tuple)
-    infeed_enqueue = staticmethod(tpu_ops.infeed_enqueue)
-    infeed_enqueue_tuple = staticmethod(tpu_ops.infeed_enqueue_tuple)
-    outfeed_dequeue = staticmethod(tpu_ops.outfeed_dequeue)
-    outfeed_dequeue_tuple = staticmethod(tpu_ops.outfeed_dequeue_tuple)
-    outfeed_enqueue = staticmethod(tpu_ops.outfeed_enqueue)
-    outfeed_enqueue_tuple = staticmethod(tpu_ops.outfeed_enqueue_tuple)
-    repeat = staticmethod(training_loop.repeat)
-    while_loop = staticmethod(training_loop.while_loop)
+#: TensorFlow's own operations below a strategy, by name.
+Computations: Any = types.SimpleNamespace(
+    **{
+        name: getattr(module, name)
+        for module, names in (
+            (tpu, "batch_parallel initialize_system replicate rewrite shard shutdown_system"),
+            (tpu, "rewrite_for_inference split_compile_and_replicate split_compile_and_shard"),
+            (tpu_ops, "cross_replica_sum"),
+            (tpu_ops, "infeed_dequeue infeed_dequeue_tuple infeed_enqueue infeed_enqueue_tuple"),
+            (tpu_ops, "outfeed_dequeue outfeed_dequeue_tuple"),
+            (tpu_ops, "outfeed_enqueue outfeed_enqueue_tuple"),
+            (training_loop, "repeat while_loop"),
+        )
+        for name in names.split()
+    }
+)
 
 
 def shard(annotation: Any, tensor: Tensor, *arguments: Any, **options: Any) -> Tensor:

@@ -1,4 +1,4 @@
-"""Which TensorFlow is this? The only module that asks.
+"""Flags for the installed release of TensorFlow; no other module asks for its version.
 
 Every difference between releases that tpudist depends on is one named flag
 with the release it starts at. Code elsewhere reads the flag, never the

@@ -9,7 +9,7 @@ from tpudist.strategy import replica_values
 
 
 class ValueContext(replica_values.ValueContext):
-    """Which replica `value_fn` makes a value for.
+    """The context of a call of `value_fn`: the replica that it makes a value for.
 
     Reference: tf.distribute.experimental.ValueContext, r2.2. The page's
     examples read both `replica_id_in_sync_group` and `replica_id`.

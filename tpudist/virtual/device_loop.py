@@ -17,7 +17,7 @@ from tpudist.tfcompat import functions, graphs, nests, random_seeds
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DType, Fn, FunctionGraph, Nest, Operation, Tensor
+    from tpudist.tfcompat.annotations import Fn, FunctionGraph, Nest, Operation, Tensor
 
 
 class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
@@ -41,12 +41,7 @@ def _last_line(message: str) -> str:
 
 
 def check_iterations(iterations: Any) -> Nest:
-    """`iterations` as a positive integer or integer tensor.
-
-    Raises:
-      ArgumentTypeError: it is neither.
-      ArgumentError: it is NaN, infinite, fractional or less than 1.
-    """
+    """`iterations` as a positive integer or integer tensor."""
     if nests.is_tensor(iterations):
         if not iterations.dtype.is_integer:
             raise _bad_type(iterations)
@@ -81,9 +76,6 @@ def run(step: Fn, iterations: object, start: object = None) -> tuple[Any, Operat
 
     Returns ``(nest, op)``: the nest that the last step returned, and in a graph an op that runs the
     loop, else None. The tensors of the nest and the op run the same loop.
-
-    Raises:
-      DatasetEndError: (eager) an iterator ended before the last step.
     """
     iterations = check_iterations(iterations)
     if not tf.executing_eagerly():
@@ -100,11 +92,7 @@ def traced(step: Fn, start: object = None) -> _EagerFunction:
 
 
 def run_traced(loop: Fn, iterations: object) -> Any:
-    """Runs a loop of :func:`traced` in eager mode; returns the nest.
-
-    Raises:
-      DatasetEndError: an iterator ended before the last step.
-    """
+    """Runs a loop of :func:`traced` in eager mode; returns the nest."""
     try:
         return loop(tf.convert_to_tensor(iterations))
     except tf.errors.OutOfRangeError as error:
@@ -151,10 +139,7 @@ def with_effects(step: Fn) -> Fn:
 
 
 class _EagerFunction:
-    """A function of tensors for eager mode, traced once for the same dtypes.
-
-    A ``tf.function`` traces twice if variables are created in the first trace.
-    """
+    """A function for eager mode, traced once for the same dtypes, not twice."""
 
     def __init__(self, body: Fn) -> None:
         self._body = body
@@ -234,7 +219,7 @@ class _Loop:
                 return [i + 1] + results[: self._count]
 
         outputs = self._graph.outputs[: self._count]
-        start = [tf.cast(0, _counter_type(iterations))]
+        start = [tf.cast(0, iterations.dtype if nests.is_tensor(iterations) else tf.int32)]
         start += self._start(self._pack(outputs))
         shapes = [start[0].shape] + [tensor.shape for tensor in outputs]
         looped = nests.flatten(
@@ -255,10 +240,6 @@ class _Loop:
 
     def _pack(self, flat: object) -> Any:
         return nests.pack_sequence_as(self._structure, flat)
-
-
-def _counter_type(iterations: Any) -> DType:
-    return iterations.dtype if nests.is_tensor(iterations) else tf.int32
 
 
 def zeros(tensor: Tensor) -> Tensor:

@@ -7,12 +7,12 @@ import contextlib
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Sequence
 
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.virtual import step_parts
+from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Fn, Graph, Operation, Tensor
@@ -58,6 +58,15 @@ _ADVICE = {
     "TensorFlow before": "a newer TensorFlow, where tf.function traces once for all replicas",
 }
 
+#: TPUs compute so many rows, and so many features, at once.
+_ROWS, _FEATURES = 8, 128
+
+#: How many products are hinted at, those of the most work.
+_MOST_PRODUCTS = 3
+
+#: {how a merge takes a tensor of the replicas: the collective that a TPU does for it}
+_COLLECTIVES = {"sum": "all-reduce", "rows": "all-gather"}
+
 #: A group of ops that are done once per replica: their type, the line of the user's code
 #: that makes them, and why they are not batched.
 PerReplicaOps = collections.namedtuple("PerReplicaOps", "op_type place reason")
@@ -90,6 +99,30 @@ class Record:
         self.per_replica.update(other.per_replica)
 
 
+class Meeting(NamedTuple):
+    """A place where the replicas of a step meet.
+
+    Args:
+      place: "file:line" of the user's code, "?" if unknown.
+      collectives: {name of a collective: (number of tensors, bytes of one replica's)}.
+      updated: names of the variables that are updated there, once for all replicas.
+    """
+
+    place: str
+    collectives: dict[str, tuple[int, int]]
+    updated: tuple[str, ...]
+
+    def __str__(self) -> str:
+        said = [
+            "%s of %d tensor%s, %s" % (name, count, "s" * (count > 1), _size(number))
+            for name, (count, number) in self.collectives.items()
+        ]
+        if self.updated:
+            more = " and %d more" % (len(self.updated) - 1) if len(self.updated) > 1 else ""
+            said.append("update of %s%s" % (self.updated[0], more))
+        return "%s: %s" % (self.place, "; ".join(said) or "the replicas meet")
+
+
 class Explanation:
     """Explains how one step function is computed for all replicas.
 
@@ -101,7 +134,7 @@ class Explanation:
       name: the function's name and place.
       segments: the `Record` of each segment that is batched; empty if none is.
       segment: the `Record` of the one that is being batched.
-      meetings: the `step_parts.Meeting` behind each segment but the last.
+      meetings: the `Meeting` behind each segment but the last.
       refused: the causes why a TPU would refuse it (``tpu_check.causes.Cause``).
       padded: lines on features of matrix products, which a TPU pads.
       reason: why no op is batched, or None.
@@ -116,7 +149,7 @@ class Explanation:
         self.count = count
         self.segments: list[Record] = []
         self.segment = Record()
-        self.meetings: list[step_parts.Meeting] = []
+        self.meetings: list[Meeting] = []
         self.refused: list[Any] = []
         self.padded: list[str] = []
         self.reason: str | None = None
@@ -147,14 +180,14 @@ class Explanation:
         """Hints, in lines of text, on performance on a TPU."""
         lines = [
             "a batch of %d on each core: a TPU pads it to %d, which cost it the same"
-            % (size, size + -size % step_parts.ROWS)
+            % (size, size + -size % _ROWS)
             for size in sorted(self.batches)
-            if size % step_parts.ROWS
+            if size % _ROWS
         ]
         return ["  " + line for line in lines + self.padded]
 
     def next_steps(self) -> list[str]:
-        """What to type next, a list of str: what a TPU needs, else what makes it faster here."""
+        """Advice, a list of str: changes that a TPU needs, else those that make it faster here."""
         if self.refused:
             return ["%s: %s" % (cause.place, cause.instead) for cause in self.refused]
         groups = [("", self.reason)] if self.reason else []
@@ -180,8 +213,8 @@ class Explanation:
 
     def _describe(self, graph: Graph, merges: Sequence[Sequence[Merge]]) -> None:
         try:
-            self.meetings = [step_parts.meeting(each, place) for each in merges]
-            self.padded = step_parts.padded_features(graph, place)
+            self.meetings = [_meeting(each) for each in merges]
+            self.padded = _padded_features(graph)
         except Exception:  # of whatever kind: an explanation may not stop a program
             if os.environ.get(machine.STRICT_BATCHING) == "1":
                 raise
@@ -253,20 +286,15 @@ def place(op: Operation) -> str:
 def place_in(frames: Sequence[Any]) -> str:
     """``file:line`` of the innermost of the calls `frames` that is the user's; ``?`` if none is."""
     for frame in reversed(frames):
-        file, line = _file_and_line(frame)[:2]
+        file, line = (
+            (frame.filename, frame.lineno) if hasattr(frame, "filename") else tuple(frame[:2])
+        )
         of_python = file.startswith(_PYTHON) and "-packages" not in file
-        if not (of_python or any(part in file for part in _LIBRARIES) or _is_generated(file)):
+        if not (
+            of_python or any(part in file for part in _LIBRARIES) or _AUTOGRAPH_FILE.search(file)
+        ):
             return "%s:%d" % (file, line)
     return "?"
-
-
-def _is_generated(file: str) -> bool:
-    """Whether AutoGraph wrote a file."""
-    return bool(_AUTOGRAPH_FILE.search(file))
-
-
-def _file_and_line(frame: Any) -> tuple[Any, ...]:
-    return (frame.filename, frame.lineno) if hasattr(frame, "filename") else frame
 
 
 def name_of(function: object, ops: Sequence[Operation]) -> str:
@@ -276,10 +304,68 @@ def name_of(function: object, ops: Sequence[Operation]) -> str:
         inner = getattr(inner, wrapped, None) or inner
     code = getattr(inner, "__code__", None)
     name = getattr(inner, "__name__", type(inner).__name__).replace("tf__", "")
-    if code and not _is_generated(code.co_filename):
+    if code and not _AUTOGRAPH_FILE.search(code.co_filename):
         return "%s (%s:%d)" % (name, code.co_filename, code.co_firstlineno)
     places = (place(op) for op in ops if op.type not in _NOT_COUNTED)
     return "%s (%s)" % (name, next((line for line in places if line != "?"), "?"))
+
+
+def _meeting(merges: Sequence[Merge]) -> Meeting:
+    """Returns the `Meeting` of a merge, or of all those in a branch or loop."""
+    tensors: dict[str, dict[int, Tensor]] = {}
+    for merge in merges:
+        for _, source, replica in merge.used():
+            name = _COLLECTIVES.get(replica, "all-gather")
+            if replica in _COLLECTIVES or not merge.program.uniformity.holds(source):
+                tensors.setdefault(name, {})[id(source)] = source
+    collectives = {
+        name: (len(found), sum(map(_bytes, found.values()))) for name, found in tensors.items()
+    }
+    variables = [variable for merge in merges for variable in merge.updated]
+    variables += [merge.assigned for merge in merges if merge.assigned is not None]
+    names = tuple(dict.fromkeys(variable.name for variable in variables))
+    lines = (place(op) for merge in merges for op in _ops_nearby(merge))
+    return Meeting(next((line for line in lines if line != "?"), "?"), collectives, names)
+
+
+def _ops_nearby(merge: Merge) -> Iterator[Operation]:
+    """Yields the ops of a merge, and then of the trace behind it and before it."""
+    yield from merge.graph.get_operations()
+    traced = merge.program.graph.get_operations()
+    yield from traced[merge.position :]
+    yield from reversed(traced[: merge.position])
+
+
+def _bytes(tensor: Tensor) -> int:
+    """The bytes of a tensor; 0 if its shape is known only when it runs."""
+    return int((tensor.shape.num_elements() or 0) * tensor.dtype.size)
+
+
+def _size(number: float) -> str:
+    """A number of bytes, as people read it."""
+    for unit in ("bytes", "KiB", "MiB"):
+        if number < 1024:
+            return "%.4g %s" % (number, unit)
+        number /= 1024
+    return "%.4g GiB" % number
+
+
+def _padded_features(graph: Graph) -> list[str]:
+    """Returns a line for each of the largest matrix products whose features a TPU pads."""
+    found: dict[str, float] = {}
+    for _, op in dependencies.all_ops(graph):
+        if op.type not in ("MatMul", "BatchMatMulV2", "BatchMatMulV3"):
+            continue
+        features = op.outputs[0].shape.as_list()[-1] if op.outputs[0].shape.ndims else None
+        work = op.inputs[0].shape.num_elements()
+        if features and work and features % _FEATURES:
+            line = "%s: %d features: a TPU pads them to %d" % (
+                place(op),
+                features,
+                features + -features % _FEATURES,
+            )
+            found[line] = max(found.get(line, 0), float(work) * features)
+    return sorted(found, key=lambda line: -found[line])[:_MOST_PRODUCTS]
 
 
 def each_once(explanations: Iterable[Explanation]) -> list[Explanation]:

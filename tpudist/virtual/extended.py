@@ -10,16 +10,17 @@ from __future__ import annotations
 import collections
 import contextlib
 import re
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator, cast
 
 import numpy as np
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, nests, placed_graphs
-from tpudist.virtual import device_loop, explanations, keras_loops, named_slice, reductions
+from tpudist.errors import ShardingError
+from tpudist.tfcompat import distributed, nests, tpu
+from tpudist.virtual import device_loop, explanations, keras_loops, reductions
 from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import merge, replicate
-from tpudist.virtual.trace import collectives
+from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import assignable_copies, splits, storage, stored_once
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Args,
         DataIterator,
         DistributedDataset,
+        Extended,
         Fn,
         Kwargs,
         Nest,
@@ -42,7 +44,119 @@ if TYPE_CHECKING:
 _TASK = re.compile(r"/task:([0-9]+)")
 
 
-class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
+class NamedSlice:
+    """Members of an extended object that depend on the slice, and not on what computes.
+
+    Devices as cores (:mod:`tpudist.backends.mirrored`) have them beside those of TensorFlow's
+    mirrored strategies too.
+    """
+
+    #: Whether annotations for logical devices are ops even on releases whose CPU
+    #: kernel for that op crashes. True only for traces that never run.
+    annotates_with_ops = False
+
+    #: Whether a loop of steps is being built in a graph, which no Session looks into.
+    builds_steps = False
+
+    #: Whether a replica function has summed over replicas below the strategy, as code that
+    #: knows no strategy does (CrossShardOptimizer, cross_replica_sum).
+    sums_replicas = False
+
+    #: Whether distributed values give the copy of a device, as those of contrib do. Elsewhere they
+    #: are of TensorFlow's own classes: it compares the classes of what branches and loops take and
+    #: give (``assert_same_structure`` of 2.4 to 2.14).
+    finds_by_device = False
+
+    #: Whether replicas run only what the results of their function need, as a Session does,
+    #: and not each op that has an effect.
+    runs_as_session = False
+
+    def describe(self, system: Any, placement: Any, assignment: object) -> None:
+        """Sets the slice, and the `DeviceAssignment` that `placement` follows, if any."""
+        self.system = system
+        self.placement = placement
+        self.steps_per_run = 1
+        self._device_assignment = assignment
+
+    @property
+    def num_hosts(self) -> int:
+        """Number of hosts that feed the replicas."""
+        return self.placement.num_hosts
+
+    @property
+    def num_replicas_per_host(self) -> int:
+        """Number of replicas that one host feeds."""
+        return self.placement.num_replicas // self.placement.num_hosts
+
+    @property
+    def device_assignment(self) -> object:
+        """The `DeviceAssignment` that was passed to the strategy, or None."""
+        return self._device_assignment
+
+    @property
+    def tpu_hardware_feature(self) -> object:
+        """The units that cores have beside their own (TensorFlow 2.9): none."""
+        return tpu.no_hardware_feature()
+
+    def get_host(self, host_id: int) -> str:
+        """The device string of host `host_id`, 0 to ``num_hosts - 1``."""
+        return "/job:localhost/replica:0/task:%d" % host_id
+
+    def get_host_cpu_device(self, host_id: int) -> str:
+        """The CPU device string of host `host_id`."""
+        return self.get_host(host_id) + "/device:CPU:0"
+
+    @contextlib.contextmanager
+    def experimental_logical_device(self, logical_device_id: int) -> Iterator[Any]:
+        """Context manager: places ops on one logical device; a replica computes on one device.
+
+        Raises:
+          ShardingError: (a ValueError) there is no such logical device.
+        """
+        count = self.placement.logical_devices
+        if logical_device_id not in range(count):
+            raise ShardingError(
+                "logical_device_id=%r" % (logical_device_id,),
+                "the device assignment gives each replica %d logical device(s)" % count,
+                "an integer from 0 to %d" % (count - 1),
+            )
+        yield
+
+    def tpu_run(self, fn: Fn, args: Args, kwargs: Kwargs, unused_options: Any = None) -> Nest:
+        """Runs `fn` on every replica; the native ``TPUStrategy.run`` calls this."""
+        own: Any = self
+        return own.call_for_each_replica(fn, args=args, kwargs=kwargs)
+
+    def over_hosts(self, unused_reduce_op: object, values: list[Any]) -> list[Any]:
+        """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
+        return values
+
+    def reduce_along(self, reduce_op: object, value: object, axis: object) -> Tensor:
+        """`value` reduced over replicas and along `axis`; see `Strategy`."""
+        own: Any = self
+        return reductions.along(own, reduce_op, value, axis)
+
+    def _experimental_run_steps_on_iterator(
+        self, fn: Fn, iterator: object, iterations: object, initial_loop_values: object = None
+    ) -> Nest:
+        """Runs the stateful ops of a step too which nothing depends on."""
+        own, native = cast("Extended", self), cast(Any, super())
+        if keras_loops.is_of_keras(fn):
+            return keras_loops.run_steps(own, fn, iterator, iterations)
+        return native._experimental_run_steps_on_iterator(
+            device_loop.with_effects(fn), iterator, iterations, initial_loop_values
+        )
+
+    def _update_single(self, var: object, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Nest:
+        """Updates a variable that no strategy created."""
+        own: Any = self
+        with distributed.update_context(own, 0):
+            own_args = distributed.select_mirrored(own, 0, args)
+            result = fn(var, *own_args, **distributed.select_mirrored(own, 0, kwargs))
+        return result if group else (result,)
+
+
+class VirtualExtended(NamedSlice, distributed.MirroredExtended):
     """Replicas of one virtual slice.
 
     `system` is the `VirtualSystem`, `placement` the `placement.Placement`, which follows the
@@ -64,19 +178,8 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     #: The `per_replica_trace.Replicas` that are being traced one by one, if any.
     replicas = None
 
-    #: Whether a replica function has summed over replicas below the strategy, as code that
-    #: knows no strategy does (CrossShardOptimizer, cross_replica_sum).
-    sums_replicas = False
-
-    #: Whether distributed values give the copy of a device, as those of contrib do.
-    finds_by_device = False
-
     #: Whether a replica function may ask in Python which replica it is, as contrib's.
     numbers_in_python = False
-
-    #: Whether replicas run only what the results of their function need, as a Session does,
-    #: and not each op that has an effect.
-    runs_as_session = False
 
     def __init__(
         self,
@@ -165,15 +268,6 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             return keras_loops.call_in_replica(alone, fn, args, kwargs)
         return replicate.call_for_each_replica(self, fn, args, kwargs or {})
 
-    def _experimental_run_steps_on_iterator(
-        self, fn: Fn, iterator: object, iterations: object, initial_loop_values: object = None
-    ) -> object:
-        if keras_loops.is_of_keras(fn):
-            return keras_loops.run_steps(self, fn, iterator, iterations)
-        return super()._experimental_run_steps_on_iterator(
-            device_loop.with_effects(fn), iterator, iterations, initial_loop_values
-        )
-
     # Variables.
 
     @property
@@ -214,14 +308,6 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
             [reduced] = self.over_hosts(reduce_op, [merge.combine(reduce_op, value, destinations)])
             return reductions.spread(self, reduced, destinations)
 
-    def over_hosts(self, unused_reduce_op: object, values: list[Any]) -> list[Any]:
-        """Reduces over all hosts what was reduced over the cores of this process: here, of all."""
-        return values
-
-    def reduce_along(self, reduce_op: object, value: object, axis: object) -> Tensor:
-        """`value` reduced over replicas and along `axis`; see `Strategy`."""
-        return reductions.along(self, reduce_op, value, axis)
-
     def _batch_reduce_to(
         self,
         reduce_op: Any,
@@ -246,13 +332,14 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
     ) -> Nest:
         if not distributed.is_distributed(value):
             return value
-        with self.place(), collectives.named("AllGather"):
+        with self.place(), function_graphs.named("AllGather"):
             gathered = tf.concat(distributed.components(value), axis)
             return reductions.spread(self, gathered, destinations)
 
     def _update(self, var: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Nest:
         if not distributed.is_distributed(var):
-            return self._update_single(var, fn, args, kwargs, group)
+            with self.place():
+                return self._update_single(var, fn, args, kwargs, group)
         once = stored_once.is_stored_once(var)
         if once and any(map(merge.differs, nests.flatten((args, kwargs)))):
             splits.split(var)
@@ -268,53 +355,35 @@ class VirtualExtended(named_slice.NamedSlice, distributed.MirroredExtended):
         targets = [() for _ in self.worker_devices]
         return self._update_copies(targets, True, fn, args, kwargs, group)
 
-    def _update_single(self, var: object, fn: Fn, args: Args, kwargs: Kwargs, group: bool) -> Nest:
-        """Updates a variable that no strategy created."""
-        with distributed.update_context(self, 0), self.place():
-            result = fn(
-                var,
-                *distributed.select_mirrored(self, 0, args),
-                **distributed.select_mirrored(self, 0, kwargs),
-            )
-        return result if group else (result,)
-
     def _update_copies(
         self, targets: Any, once: Any, fn: Fn, args: Args, kwargs: Kwargs, group: bool
     ) -> Nest:
         updates = []
-        for i, target in enumerate(targets[:1] if once else targets):
-            with distributed.update_context(self, i), self.place(), self._updating(
-                once
-            ), tf.name_scope("update_%d" % i):
-                updates.append(
-                    fn(
-                        *(target + tuple(distributed.select_mirrored(self, i, args))),
-                        **distributed.select_mirrored(self, i, kwargs),
-                    )
-                )
-        if once and group:
-            with self.place():
-                return nests.map_structure(
-                    lambda leaf: self._mirror_update(leaf, len(targets)), updates[0]
-                )
-        if once:
-            with self.place():
-                updates = reductions.repeat(updates[0], len(targets))
-        return distributed.update_regroup(self, updates, group)
-
-    def _mirror_update(self, leaf: object, count: int) -> Nest:
-        if not reductions.is_value(leaf):
-            return leaf
-        return reductions.mirror(self, tf.identity(leaf), count)
-
-    @contextlib.contextmanager
-    def _updating(self, once: object) -> Iterator[Any]:
-        """Context manager: the update in the block runs once, or once per copy."""
         before, self.updates_copies = self.updates_copies, not once
         try:
-            yield
+            for i, target in enumerate(targets[:1] if once else targets):
+                with distributed.update_context(self, i), self.place(), tf.name_scope(
+                    "update_%d" % i
+                ):
+                    own_args = distributed.select_mirrored(self, i, args)
+                    own_kwargs = distributed.select_mirrored(self, i, kwargs)
+                    updates.append(fn(*target, *own_args, **own_kwargs))
         finally:
             self.updates_copies = before
+        if not once:
+            return distributed.update_regroup(self, updates, group)
+        with self.place():
+            if not group:
+                repeated = reductions.repeat(updates[0], len(targets))
+                return distributed.update_regroup(self, repeated, group)
+            return nests.map_structure(
+                lambda leaf: (
+                    reductions.mirror(self, tf.identity(leaf), len(targets))
+                    if reductions.is_value(leaf)
+                    else leaf
+                ),
+                updates[0],
+            )
 
 
 class _RenamedDevices:
@@ -325,9 +394,7 @@ class _RenamedDevices:
     """
 
     def __init__(self, device: Any, host: Any, task: int) -> None:
-        self._device = device
-        self._host = host
-        self._task = task
+        self._device, self._host, self._task = device, host, task
         self._renamed: dict[Any, Any] = {}
 
     @contextlib.contextmanager
@@ -342,7 +409,7 @@ class _RenamedDevices:
         if graph is None:
             with tf.device(self._device):
                 yield
-        elif placed_graphs.innermost_device(graph) == self._place_op:
+        elif graph._device_functions_outer_to_inner[-1:] == [self._place_op]:
             yield
         else:
             with graph.device(self._place_op):
@@ -358,11 +425,7 @@ class _RenamedDevices:
         """
         name = op.device
         if name not in self._renamed:
-            self._renamed[name] = self._real(name)
+            task = _TASK.search(name)
+            real = self._host if task and int(task.group(1)) != self._task else name
+            self._renamed[name] = self._device if "device:TPU:" in name else real
         return self._renamed[name]
-
-    def _real(self, name: str) -> str:
-        if "device:TPU:" in name:
-            return self._device
-        task = _TASK.search(name)
-        return self._host if task and int(task.group(1)) != self._task else name

@@ -61,11 +61,12 @@ class Feed:
                 _changed.notify_all()
             return np.bool_(True)
 
-        def promise() -> None:
-            self._promised.update(cores)
+        def has_room(core: int) -> bool:
+            held = len(self._queues[core]) + self._promised[core]
+            return self._capacity is None or held < self._capacity
 
         inputs = [tf.convert_to_tensor(tensor) for each in tuples for tensor in each]
-        waited = self._wait("enqueue", cores, self._has_room, promise)
+        waited = self._wait("enqueue", cores, has_room, lambda: self._promised.update(cores))
         with tf.device("/device:CPU:0"), tf.control_dependencies([waited]):
             return tf.group(_call(put, inputs, tf.bool))
 
@@ -83,30 +84,21 @@ class Feed:
         def taken() -> list[Any]:
             arrays = mine.popleft()
             for core, own in zip(cores, arrays):
-                self._check(core, _described(own), asked)
+                seen = ", ".join("%s%s" % (a.dtype.name, list(a.shape)) for a in own)
+                if seen != asked:
+                    raise ArgumentError(
+                        "core %d takes %s from its %s" % (core, asked, self._name),
+                        "what was put into it is %s" % seen,
+                        "the same types and shapes on both sides",
+                    )
             return [array for own in arrays for array in own]
 
-        waited = self._wait("dequeue", cores, self._has_any, take)
+        waited = self._wait("dequeue", cores, lambda core: bool(self._queues[core]), take)
         with tf.device("/device:CPU:0"), tf.control_dependencies([waited]):
             flat = nests.flatten(_call(taken, [], dtypes * len(cores)))
         for tensor, shape in zip(flat, shapes * len(cores)):
             tensor.set_shape(shape)
         return [flat[i : i + len(dtypes)] for i in range(0, len(flat), len(dtypes))]
-
-    def _has_room(self, core: int) -> bool:
-        held = len(self._queues[core]) + self._promised[core]
-        return self._capacity is None or held < self._capacity
-
-    def _has_any(self, core: int) -> bool:
-        return bool(self._queues[core])
-
-    def _check(self, core: int, seen: str, asked: str) -> None:
-        if seen != asked:
-            raise ArgumentError(
-                "core %d takes %s from its %s" % (core, asked, self._name),
-                "what was put into it is %s" % seen,
-                "the same types and shapes on both sides",
-            )
 
     def _wait(
         self,
@@ -132,10 +124,6 @@ class Feed:
             return np.bool_(ready)
 
         return _until_true("tpudist_%s_%s" % (self._name, what), attempt)
-
-
-def _described(arrays: Sequence[Any]) -> str:
-    return ", ".join("%s%s" % (array.dtype.name, list(array.shape)) for array in arrays)
 
 
 def _until_true(name: str, attempt: Callable[[], Any]) -> Tensor:

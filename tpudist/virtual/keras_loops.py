@@ -158,10 +158,7 @@ def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: object) -> 
 
 @contextlib.contextmanager
 def _scopes_copied_to(outer: Graph) -> Iterator[Any]:
-    """Copies the strategy's scope and the variable creators to a graph, for the current thread.
-
-    A graph keeps both per thread, and Keras makes metrics' variables in ``tf.init_scope``.
-    """
+    """Copies the strategy's scope and variable creators to `outer`, which has them per thread."""
     inner = tf.compat.v1.get_default_graph()
     before = outer._variable_creator_stack, outer._distribution_strategy_stack
     outer._variable_creator_stack = list(inner._variable_creator_stack)

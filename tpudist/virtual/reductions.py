@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tpudist.errors import CollectiveError
 from tpudist.tfcompat import distributed, distributed_values, graphs, made_ops, nests, versions
-from tpudist.virtual.trace import collectives, function_graphs
+from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Fn, Nest, Tensor, Value
@@ -25,16 +25,13 @@ def combine(
     is added: N gradient sets are never alive together. What batched replicas computed is in one
     tensor, and is summed there. `leaf` says where in a nest the value stands, for the error;
     `destinations` is the variable that gets the result, if one does.
-
-    Raises:
-      CollectiveError: the replicas' shapes or dtypes differ.
     """
     tensors = [
         of_tensors(t) if distributed.is_tensor_like(t) else distributed.as_tensor(t, destinations)
         for t in tensors
     ]
     _check(tensors, leaf)
-    with collectives.named("AllReduce"):
+    with function_graphs.named("AllReduce"):
         stacked = graphs.unstacked(tensors)
         if stacked is not None:
             total = tf.reduce_sum(stacked, 0)
@@ -90,11 +87,7 @@ def _is_one_batch(tensors: Sequence[Tensor], axis: object) -> bool:
 
 
 def add(total: Any, value: Any, leaf: str = "") -> Tensor:
-    """``total + value`` of one shape: as on a TPU, nothing is broadcast.
-
-    Raises:
-      CollectiveError: (a ValueError) the shapes are known to differ.
-    """
+    """``total + value`` of one shape: as on a TPU, nothing is broadcast."""
     _check([total, value], leaf)
     if total.shape.is_fully_defined() and value.shape.is_fully_defined():
         return tf.add(total, value)

@@ -82,11 +82,7 @@ def kind_of(name: str) -> str | None:
 
 
 def check(name: object) -> None:
-    """Refuses the name of an impossible virtual TPU; accepts all other names.
-
-    Raises:
-      TPUNameError: as of `parse`.
-    """
+    """Refuses the name of an impossible virtual TPU; accepts all other names."""
     if is_virtual(name):
         parse(name)
 

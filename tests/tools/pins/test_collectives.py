@@ -10,7 +10,7 @@ tf = pytest.importorskip("tensorflow", reason="programs are traced by TensorFlow
 
 from tests.native import described  # noqa: E402
 from tpudist.v2_0.strategy import TPUStrategy  # noqa: E402
-from tpudist.virtual.trace import collectives  # noqa: E402
+from tpudist.virtual.trace import collectives, function_graphs  # noqa: E402
 
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
 
@@ -166,9 +166,9 @@ def test_names_of_arguments(name, counts):
 
 def test_ops_outside_of_a_meeting_have_no_name():
     with tf.Graph().as_default() as graph:
-        with collectives.named("AllReduce"):
+        with function_graphs.named("AllReduce"):
             tf.no_op("outside")
-        with collectives.meeting(), collectives.named("AllReduce"):
+        with function_graphs.meeting(), function_graphs.named("AllReduce"):
             tf.no_op("inside")
     assert [op.name for op in graph.get_operations()] == ["outside", "AllReduce/inside"]
     assert collectives.of_graph(graph, without={"AllReduce/inside"}) == {}

@@ -141,10 +141,10 @@ def test_gradients_of_branches(strategy, name):
 
 def test_replicas_leave_a_loop_at_different_times(strategy):
     values = shares() * np.array([1, 9, 0.2, 3], np.float32)[:, None, None]
-    check(strategy, lambda x: flow_cases.until_large(x, False), values)
+    check(strategy, lambda x: flow_cases.until_large(x), values)
 
 
 @pytest.mark.parametrize("name", sorted(flow_cases.BRANCHES))
 def test_replicas_take_different_branches(strategy, name):
-    one, other, _ = flow_cases.BRANCHES[name]
+    one, other = flow_cases.BRANCHES[name]
     check(strategy, lambda x: tf.cond(x[0, 0] > 0.5, lambda: one(x), lambda: other(x)), shares())

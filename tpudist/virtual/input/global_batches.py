@@ -108,11 +108,7 @@ def _reads_files(function: object) -> bool:
 
 
 def distribute(extended: Extended, dataset: Any) -> Iterable[Any]:
-    """The distributed dataset of a `dataset` of global batches that :func:`fits`.
-
-    Raises:
-      ValueError: TensorFlow cannot infer the size of the batches.
-    """
+    """The distributed dataset of a `dataset` of global batches that :func:`fits`."""
     count = extended._num_replicas_in_sync
     distributed_dataset = input_lib.DistributedDataset(
         dataset=dataset,
@@ -126,10 +122,7 @@ def distribute(extended: Extended, dataset: Any) -> Iterable[Any]:
 
 
 def _whole(spec: Any) -> Nest:
-    """The spec of a global batch; `spec`, a nest, describes per-replica values.
-
-    If it does not know the number of a replica's rows, that of all is unknown too.
-    """
+    """The spec of a global batch, of `spec`, a nest, which describes per-replica values."""
 
     def whole(leaf: Any) -> object:
         parts = leaf._value_specs

@@ -110,13 +110,9 @@ def _distributed(extended: Extended, dataset: Any) -> DistributedDataset:
     return dataset
 
 
-def _check_fetched(dataset: Any, *options: Any) -> None:
-    """Refuses sparse and ragged tensors where a TPU would fetch its batches ahead.
-
-    Raises:
-      ArgumentError: (a ValueError) as TensorFlow's own TPUStrategy of 2.3 and newer.
-    """
-    if not versions.HAS_INPUT_OPTIONS or not _fetches_ahead(*options):
+def _check_fetched(dataset: Any, options: Any = None) -> None:
+    """Refuses sparse and ragged tensors where a TPU would fetch its batches ahead."""
+    if not versions.HAS_INPUT_OPTIONS or not (options is None or getattr(options, _FETCHES_AHEAD)):
         return
     for path, spec in nests.flatten_with_paths(iterators.of_one_replica(dataset.element_spec)):
         if isinstance(spec, (tf.SparseTensorSpec, tf.RaggedTensorSpec)):
@@ -127,10 +123,6 @@ def _check_fetched(dataset: Any, *options: Any) -> None:
                 "tf.distribute.InputOptions(%s=False) as the second argument, or "
                 "dense tensors" % _FETCHES_AHEAD,
             )
-
-
-def _fetches_ahead(options: object = None) -> bool:
-    return options is None or getattr(options, _FETCHES_AHEAD)
 
 
 def element_spec(extended: Extended, spec: object) -> Nest:

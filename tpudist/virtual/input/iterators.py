@@ -172,14 +172,8 @@ def dataset_class(
             return host_iterators.untuned(getattr(self, of_hosts))
 
         def __iter__(self) -> DataIterator:
-            """Iterates over per-replica values.
-
-            Context: eager or ``tf.function``.
-
-            Raises:
-              ContextError: (a RuntimeError) in a graph.
-            """
-            if functions.in_graph() and not functions.in_function():
+            """Iterates over per-replica values."""
+            if functions.in_session_graph():
                 raise host_iterators.iterated_in_a_graph()
             with tf.device(self._input_workers.worker_devices[0]):
                 return ours(self, list(map(iter, self.of_hosts)))

@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 
 def of(program: Program) -> list[Flow]:
-    """The branches and loops of a trace in which replicas meet.
-
-    Raises:
-      ContextError: before 2.1, TensorFlow has built the gradient of one.
-    """
+    """The branches and loops of a trace in which replicas meet."""
     ops = program.graph.get_operations()
     if not versions.FLOWS_KEEP_THEIR_GRAPHS and any(map(_has_lost_merges, ops)):
         raise ContextError(
@@ -75,7 +71,7 @@ class Flow:
         self._parts = [program.part(graph) for graph in called]
 
     def used(self) -> list[tuple[None, Tensor, int]]:
-        """What it takes, as of a `Merge`: each replica's value of each input."""
+        """The values that it takes, in the form of `Merge.used`: all inputs of each replica."""
         return [(None, tensor, 0) for tensor in dependencies.inputs_of(self.op)]
 
     def merges(self) -> list[merge.Merge]:
@@ -83,7 +79,7 @@ class Flow:
         return [one for part in self._parts for one in part.all_merges()]
 
     def captured(self) -> list[Tensor]:
-        """What it captures without taking it: nothing."""
+        """An empty list: it captures nothing that it does not take."""
         return []
 
     def call(self, calls: Calls) -> tuple[list[Any], Operation]:
@@ -215,10 +211,7 @@ def _uniform_outputs(parts: Sequence[Part], inputs: Sequence[Any]) -> set[int]:
 
 
 def _known_uniform(tensors: Sequence[Tensor], values: Sequence[Any]) -> set[int]:
-    """The numbers of the inputs, tensors with batched values, that are the same on every replica.
-
-    What a handle leads to may differ, also where the handle is one.
-    """
+    """The numbers of those inputs, with batched values, that are the same on every replica."""
     return {
         i
         for i, (tensor, value) in enumerate(zip(tensors, values))

@@ -12,7 +12,7 @@ from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import reductions
 from tpudist.virtual.replicas import uniformity
-from tpudist.virtual.trace import collectives, function_graphs
+from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import stored_once
 
@@ -129,11 +129,7 @@ class Merge(function_graphs.Trace):
         return value
 
     def _inside(self, leaf: object) -> Nest:
-        """`leaf` as tensors of the replica trace.
-
-        A tensor that the replicas captured also counts as each replica's own
-        value: its sum over N replicas is N times the tensor, as on a TPU.
-        """
+        """`leaf` as tensors of the replica trace; what replicas captured is each one's own."""
         flat = distributed.flatten(leaf)
         if all(self._is_inside(tensor) for tensor in flat):
             return leaf
@@ -149,7 +145,7 @@ class Merge(function_graphs.Trace):
     def _input(self, tensor: Tensor, replica_id: int | str) -> Tensor:
         with tf.control_dependencies(None), contextlib.ExitStack() as stack:
             if replica_id == "sum":
-                stack.enter_context(collectives.named("AllReduce"))
+                stack.enter_context(function_graphs.named("AllReduce"))
             shape = self._shape_of_rows(tensor) if replica_id == "rows" else None
             placeholder = functions.placeholder_like(tensor, shape)
         self.inputs.append((placeholder, tensor, replica_id))
@@ -184,7 +180,7 @@ class Merge(function_graphs.Trace):
 
     def _all_slices(self, source: Any) -> Nest:
         rows = [self._input(tensor, "rows") for tensor in (source.values, source.indices)]
-        with collectives.named("AllReduce"):
+        with function_graphs.named("AllReduce"):
             rows = [tf.identity(tensor) for tensor in rows]
         shape = source.dense_shape
         return distributed.IndexedSlices(*rows, None if shape is None else self._input(shape, 0))
@@ -261,11 +257,7 @@ class Merge(function_graphs.Trace):
 
 
 def outside(program: Program, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
-    """Runs `merge_fn` eagerly, where ``tf.init_scope`` has left the trace of `program`.
-
-    Raises:
-      ContextError: the replicas would get different values.
-    """
+    """Runs `merge_fn` eagerly, where ``tf.init_scope`` has left the trace of `program`."""
     extended = program.extended
     strategy = extended._container_strategy()
 
@@ -296,11 +288,7 @@ class NestedMergeError(ContextError):
 
 
 def graphs_around(home: FunctionGraph) -> list[FunctionGraph]:
-    """The graphs of branches and loops, from the outermost inside of `home` to the current one.
-
-    Raises:
-      NestedMergeError: (a ContextError) the current graph is no such graph.
-    """
+    """The graphs of branches and loops, from the outermost inside of `home` to the current one."""
     inside: list[FunctionGraph] = []
     graph = tf.compat.v1.get_default_graph()
     while graph is not home:
@@ -312,11 +300,7 @@ def graphs_around(home: FunctionGraph) -> list[FunctionGraph]:
 
 
 def check_place(graph: Graph) -> None:
-    """Refuses a merge in a place where the trace cannot be cut into segments.
-
-    Raises:
-      NestedMergeError: (a ContextError) the current graph is not `graph`.
-    """
+    """Refuses a merge in a place where the trace cannot be cut into segments."""
     current = tf.compat.v1.get_default_graph()
     if current is not graph:
         raise refusal(getattr(current, "name", current))
@@ -331,9 +315,10 @@ def refusal(place: object) -> NestedMergeError:
         "assignment that aggregates), and the virtual TPU cannot meet in a loop's condition, in a "
         "function of a dataset, in a nested @tf.function with a branch or loop, or before "
         "TensorFlow 2.4 in any other nested @tf.function, or in a branch or loop behind an effect "
-        "(in a Session's graph: behind a variable that tf.get_variable does not make)",
+        "(in a Session's graph: behind a variable that tf.get_variable does not make), or before "
+        "TensorFlow 1.14 in any branch or loop",
         "take the @tf.function off the nested function, or move the call out of the condition or "
-        "function; make the variables, and do what has an effect, before `run`",
+        "function; make the variables, and do what has an effect, before `run`; or TensorFlow 1.15",
     )
 
 

@@ -16,7 +16,7 @@ from tpudist.tfcompat import distributed, distributed_values, functions, graphs,
 from tpudist.virtual import keras_loops
 from tpudist.virtual.replicas import merge
 from tpudist.virtual.tpu_check import reports
-from tpudist.virtual.trace import collectives, dependencies, function_graphs, tpu_numbers
+from tpudist.virtual.trace import dependencies, function_graphs, tpu_numbers
 from tpudist.virtual.variables import splits
 
 if TYPE_CHECKING:
@@ -77,11 +77,7 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
 
 
 class _Names:
-    """Counts how often names of layers and variable scopes are used in a TF 1 graph.
-
-    TensorFlow counts them per thread, and so would give the layers of a second call
-    the names of the first. On a TPU, which has one thread, the count continues.
-    """
+    """Counts names of layers and scopes in a TF 1 graph; TensorFlow counts per thread."""
 
     def __init__(self) -> None:
         self._counts = not (tf.executing_eagerly() or functions.in_function())
@@ -171,7 +167,7 @@ class Replica(distributed.MirroredReplicaContext):
             if not merge.keeps_merged(merge_fn):
                 given = distributed.as_per_replica(extended, given)
             merge_args, merge_kwargs = distributed_values.found_by_device(extended, given)
-            with collectives.meeting():
+            with function_graphs.meeting():
                 return merge_fn(*merge_args, **merge_kwargs)
 
         return super()._merge_call(meet, args, kwargs)

@@ -72,11 +72,7 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
 def _traced(
     extended: Extended, explanation: object, fn: Fn, args: Args, kwargs: Kwargs
 ) -> tuple[Program, Any]:
-    """Returns (the trace of `fn`, what `fn` returned).
-
-    A nested ``tf.function`` in which the replicas meet is traced as a part of `fn`, because only
-    the trace of `fn` is cut into segments: a metric's ``update_state`` is often such a function.
-    """
+    """(the trace of `fn`, what it returned); ``tf.function`` in it that merge are parts of it."""
     program = Program(extended, explanation)
     try:
         return program, program.trace(functions.convert(fn), args, kwargs)
@@ -132,7 +128,9 @@ class Program(function_graphs.Trace):
     def trace(self, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         """Calls `fn` in replica context; returns what it returned."""
         with self.graph.as_default():
-            args, kwargs = function_graphs.enter(self, (args, kwargs))
+            args, kwargs = nests.map_structure(
+                lambda leaf: function_graphs.enter(self, leaf), (args, kwargs)
+            )
         with self.ordered():
             with self.extended.place(), TracedReplica(self):
                 results = nests.map_structure(function_graphs.own_array, fn(*args, **kwargs))
@@ -203,11 +201,7 @@ class Program(function_graphs.Trace):
         return self._replica_id
 
     def outside(self, kwargs: dict[str, Any]) -> Any:
-        """Leaves the trace; see the base class.
-
-        Raises:
-          ContextError: the variable would start from what only the trace knows.
-        """
+        """Leaves the trace; see the base class."""
         initial = kwargs.get("initial_value")
         if getattr(initial, "graph", None) is self.graph:
             updated = [variable for merge_ in self.merges for variable in merge_.updated]
@@ -223,11 +217,7 @@ class Program(function_graphs.Trace):
         return super().outside(kwargs)
 
     def merge(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
-        """Runs `merge_fn` once, in cross-replica context.
-
-        Raises:
-          NestedMergeError: (a ContextError) in a nested ``tf.function``, or a loop's condition.
-        """
+        """Runs `merge_fn` once, in cross-replica context."""
         if tf.executing_eagerly():  # in tf.init_scope
             return merge.outside(self, merge_fn, args, kwargs)
         here = self
@@ -270,11 +260,7 @@ class Part(Program):
 
     @property
     def deliveries(self) -> list[Any]:  # type: ignore[override]
-        """Refuses to let a value leave the function.
-
-        Raises:
-          NestedMergeError: always.
-        """
+        """Refuses to let a value leave the function."""
         raise merge.refusal(self.graph.name)
 
     def number_random_ops(self) -> None:
@@ -303,11 +289,7 @@ class Part(Program):
 
 
 def _id_of_any_replica() -> Tensor:
-    """The tensor that is the replica's id in a trace.
-
-    Releases that need a static id while they trace get a constant. When the program is called,
-    each replica's id replaces it.
-    """
+    """The replica's id in a trace; a constant, replaced later, where it has to be static."""
     name = "replica_id_in_sync_group"
     if versions.TRACE_ONCE:
         return tf.compat.v1.placeholder(tf.int32, [], name)
@@ -320,7 +302,7 @@ class TracedReplica(distributed.ReplicaContext):
     Variables see the first replica; user code sees a symbolic id.
     """
 
-    #: Read by variables of other strategies on the slice; see :mod:`other_strategies`.
+    #: Read by variables of other strategies on the slice; see :mod:`stored_once`.
     stands_for_all = True
 
     def __init__(self, program: Program) -> None:
@@ -368,10 +350,7 @@ def _assigned_between_effects(program: Program) -> list[Any]:
 
 
 def _uses_of_shared(program: Program) -> dict[Any, list[tuple[int, bool]]]:
-    """{key: [(segment, whether it is changed)]}: the uses of each resource that replicas share.
-
-    A resource has another key after a merge that TensorFlow's replicas have too.
-    """
+    """{key: [(segment, whether it is changed)]} of what replicas share; a merge makes new keys."""
     positions = [one.position for one in program.merges]
     native = [one.position for one in program.merges if one.assigned is None]
 
@@ -382,8 +361,10 @@ def _uses_of_shared(program: Program) -> dict[Any, list[tuple[int, bool]]]:
     uses = collections.defaultdict(list)
     for i, op in enumerate(program.graph.get_operations()):
         for handle, changes in dependencies.uses(op, is_shared):
-            if handle is not dependencies.WORLD or dependencies.calls_python_for_a_result(op):
-                changes = changes and dependencies.does_more_than_summaries(op)
+            effects = list(dependencies.effects_of(op))
+            gives = any(each.type in dependencies.PYTHON and each.outputs for each in effects)
+            if handle is not dependencies.WORLD or gives:
+                changes = changes and not all(each.type.endswith("Summary") for each in effects)
                 key = id(handle), bisect.bisect_right(native, i)
                 uses[key].append((bisect.bisect_right(positions, i), changes))
     return uses

@@ -50,7 +50,7 @@ _HELD = ("_layers", "function", "_python_function")
 
 
 def reason(fn: object, arguments: object) -> str | None:
-    """Why one trace of `fn` cannot stand for all replicas, with the line; None if it can."""
+    """The reason, with its line, why one trace of `fn` is not enough; None if it is."""
     leaves = [leaf for leaf in nests.flatten(arguments) if not distributed.is_tensor_like(leaf)]
     try:
         return _search([fn, *leaves])
@@ -125,10 +125,7 @@ def _asks(fn: Any, code: Any) -> Iterator[tuple[int, str]]:
 
 
 def _loads(fn: Any, code: Any) -> Iterator[tuple[int, Any, str, Any]]:
-    """(line, the object that has it, name, value) of each name or attribute that code loads.
-
-    The object is `fn` itself for a name, and None, as the value is, where only a run knows.
-    """
+    """(line, owner, name, value) of each name or attribute that code loads, None if unknown."""
     lines, line = dict(dis.findlinestarts(code)), code.co_firstlineno
     names = {**fn.__globals__, **_cells(fn)}
     value = None

@@ -108,7 +108,7 @@ class _Trial:
 def _reason_for_per_replica_trace(
     extended: Extended, fn: Fn, args: Args, kwargs: Kwargs
 ) -> str | None:
-    """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
+    """The reason to trace the replicas of `fn` one by one; None if one trace is enough."""
     if not functions.in_function():
         return "a graph outside of run_steps_on_dataset: Python and Sessions have its tensors"
     if not versions.TRACES_AS_FIRST:
@@ -131,11 +131,7 @@ def call_in_function(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> 
 
 
 def _wrapper(extended: Extended, fn: Fn) -> Fn:
-    """Wraps the replicas of `fn` in a ``tf.function``.
-
-    The same `fn` gets the same wrapper, so it is traced once. The wrapper does
-    not keep `fn` alive.
-    """
+    """Wraps the replicas of `fn` in a ``tf.function``, the same for the same `fn`."""
     owner = getattr(fn, "__self__", None)
     function = getattr(fn, "__func__", fn)
     try:
@@ -168,10 +164,7 @@ def _wrap(extended: Extended, fn: Fn) -> Fn:
 
 
 def _of_signature(fn: object, args: Args) -> tuple[Any, ...]:
-    """Converts numbers and arrays to the tensors that the signature of a ``tf.function`` asks for.
-
-    A ``tf.function`` without a signature, as the wrapper is, would be traced for each number.
-    """
+    """Converts numbers and arrays to tensors as the signature of a ``tf.function`` asks."""
     signature = functions.signature(fn) if functions.is_function(fn) else None
     specs, leaves = nests.flatten(signature), nests.flatten(tuple(args))
     if signature is None or len(specs) != len(leaves):
@@ -194,10 +187,7 @@ def _into_function(extended: Extended, leaf: object) -> Nest:
 
 
 def _out_of_function(extended: Extended, leaf: object) -> Nest:
-    """Converts a result for a ``tf.function``, which returns no op and no variable.
-
-    Ops run with the function. Of a variable each replica gives its value.
-    """
+    """Converts a result for a ``tf.function``, which returns no op and no variable."""
     if isinstance(distributed.components(leaf)[0], tf.Operation):
         return None
     if not isinstance(leaf, tf.Variable):

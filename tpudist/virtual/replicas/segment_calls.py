@@ -141,11 +141,7 @@ class Calls:
             return [tf.no_op()] if operations else []
 
     def _call_per_replica(self, segment: Segment, shared: bool) -> None:
-        """Calls a segment once per replica, one after the other.
-
-        The ops of a call use all cores of the device; in sequence, a
-        replica's intermediate values are freed before the next replica's are computed.
-        """
+        """Calls a segment once per replica, in sequence, so that intermediate values are freed."""
         columns = []
         inputs_per_replica = [self._batched_values[t].per_replica() for t in segment.inputs]
         replica_functions = segments.replica_functions(self._program, segment, shared)
@@ -188,7 +184,7 @@ class Calls:
             self._batched_values[placeholder] = vectorize.from_replicas(parts, placeholder)
 
     def _captured_by_merge(self, tensor: Tensor) -> Any:
-        """What a merge captured: a tensor of the trace is that of the first replica."""
+        """The value of a tensor that a merge captured: one of the trace is the first replica's."""
         if not self._is_inside(tensor) and function_graphs.is_traced(tensor):
             held = functions.captures(self._program.graph)  # of a trace around this part
             tensor = next((inner for outer, inner in held if outer is tensor), tensor)

@@ -104,38 +104,32 @@ class Uniformity:
 def are_equal(values: Any) -> bool:
     """Whether the values of replicas that were traced one by one, in one graph, are the same."""
     columns = zip(*[distributed.flatten(reductions.of_tensors(value)) for value in values])
-    return all(_Pairs(part, column[0]).are_equal() for column in columns for part in column[1:])
+    pending = [(part, column[0]) for column in columns for part in column[1:]]
+    compared: set[Any] = set()
+    while pending:
+        left, right = pending.pop()
+        key = id(left), id(right)
+        if left is not right and key not in compared:
+            compared.add(key)
+            computed_from = _computed_from(left, right)
+            if computed_from is None:
+                return False
+            pending += computed_from
+    return True
 
 
-class _Pairs:
-    """Two tensors and, in pairs, the tensors they are computed from."""
-
-    def __init__(self, left: object, right: object) -> None:
-        self._pending = [(left, right)]
-        self._compared: set[Any] = set()
-
-    def are_equal(self) -> bool:
-        """Whether all pairs are the same."""
-        while self._pending:
-            left, right = self._pending.pop()
-            key = id(left), id(right)
-            if left is not right and key not in self._compared:
-                self._compared.add(key)
-                if not self._correspond(left, right):
-                    return False
-        return True
-
-    def _correspond(self, left: Any, right: Any) -> bool:
-        if not all(nests.is_tensor(side) and not graphs.is_eager(side) for side in (left, right)):
-            return _are_one(left, right)
-        left, right = _source(left), _source(right)
-        if left is right:
-            return True
-        one, other = left.op, right.op
-        if not (graphs.is_same_op(one, other) and left.value_index == right.value_index):
-            return False
-        self._pending += list(zip(one.inputs, other.inputs))
-        return all(_is_one(handle) for handle in one.inputs if functions.is_resource(handle))
+def _computed_from(left: Any, right: Any) -> list[Any] | None:
+    """Pairs of tensors that are the same if these two are; None if these cannot be."""
+    if not all(nests.is_tensor(side) and not graphs.is_eager(side) for side in (left, right)):
+        return [] if _are_one(left, right) else None
+    left, right = _source(left), _source(right)
+    if left is right:
+        return []
+    one, other = left.op, right.op
+    if not (graphs.is_same_op(one, other) and left.value_index == right.value_index):
+        return None
+    handles = [tensor for tensor in one.inputs if functions.is_resource(tensor)]
+    return list(zip(one.inputs, other.inputs)) if all(map(_is_one, handles)) else None
 
 
 def _are_one(left: Any, right: Any) -> bool:

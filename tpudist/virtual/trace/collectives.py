@@ -2,20 +2,16 @@
 
 On a TPU each collective is an op. On the virtual TPU other ops do the same on
 one device. They are built under the collective's name where replicas meet (see
-:func:`named`), so that the names in the graph show which collectives it has.
+:func:`function_graphs.named`), so that the names in the graph show which collectives it has.
 """
 
 from __future__ import annotations
 
 import collections
-import contextlib
 import re
-import threading
 from typing import TYPE_CHECKING, Any, Collection, Iterator
 
 import tensorflow as tf
-
-from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Args, Fn, Graph, Kwargs
@@ -40,7 +36,7 @@ OPS = {
     "CollectiveBcastSendV2": "broadcast",
 }
 
-#: {name for :func:`named`: kind of collective}
+#: {name for :func:`function_graphs.named`: kind of collective}
 NAMES = {"AllReduce": "all_reduce", "AllGather": "all_gather"}
 
 _SCOPE = re.compile(r"^((?:.*/)?(%s)(?:_\d+)?)/[^/]+$" % "|".join(NAMES))
@@ -50,34 +46,9 @@ _ARGUMENT = re.compile(
     r"(?:^|_)(%s)(?:_\d+)?_placeholder(?:_\d+)?$" % "|".join(name.lower() for name in NAMES)
 )
 
-_meetings = threading.local()
-
-
-@contextlib.contextmanager
-def meeting() -> Iterator[None]:
-    """Context manager: replicas meet in the block, in a graph that no `Trace` builds."""
-    _meetings.depth = getattr(_meetings, "depth", 0) + 1
-    try:
-        yield
-    finally:
-        _meetings.depth -= 1
-
-
-@contextlib.contextmanager
-def named(name: str) -> Iterator[None]:
-    """Names the ops of the block after a collective, a key of `NAMES`, if replicas meet here.
-
-    Elsewhere the host combines values, and no core takes part.
-    """
-    if getattr(_meetings, "depth", 0) or getattr(function_graphs.current(), "is_meeting", False):
-        with tf.compat.v1.name_scope(name):
-            yield
-    else:
-        yield
-
 
 def traced(fn: Fn, args: Args = (), kwargs: Kwargs | None = None) -> dict[str, int]:
-    """How many collectives of each kind a function's program has, ``{"all_reduce": 2}``.
+    """Counts the collectives of a function's program by kind, ``{"all_reduce": 2}``.
 
     One in a loop's body counts once; one in a function, once for each call.
 

@@ -233,7 +233,7 @@ def _attributes_with_functions(op: Operation) -> list[str]:
 _READ_NO_VALUE = ("Identity", "VariableShape")
 
 #: Ops that call Python.
-_PYTHON = ("EagerPyFunc", "PyFunc")
+PYTHON = ("EagerPyFunc", "PyFunc")
 
 #: Ops whose effect is an error, whichever replica has it first.
 CHECKS = ("Assert", "CheckNumerics", "CheckNumericsV2", "Abort")
@@ -262,34 +262,17 @@ def uses(op: Operation, is_shared: Callable[[Tensor], bool]) -> list[tuple[objec
     shared: list[tuple[object, bool]] = [
         (handle, changes) for handle in handles if is_shared(handle)
     ]
-    if _affects_the_world(op):
+    if not all(any(map(functions.is_resource, each.inputs)) for each in effects_of(op)):
         shared.append((WORLD, True))
     return shared
 
 
 def affects(op: Operation) -> bool:
     """Whether `op`, or what it calls, changes something besides the state of a random op."""
-    return any(True for _ in _effects(op))
+    return any(True for _ in effects_of(op))
 
 
-def calls_python_for_a_result(op: Operation) -> bool:
-    """Whether `op`, or an op that it calls, is a Python function with a result."""
-    return any(effect.type in _PYTHON and effect.outputs for effect in _effects(op))
-
-
-def does_more_than_summaries(op: Operation) -> bool:
-    """Whether `op` has effects other than writing summaries, which no op reads."""
-    return any(not effect.type.endswith("Summary") for effect in _effects(op))
-
-
-def _affects_the_world(op: Operation) -> bool:
-    return any(
-        not any(functions.is_resource(tensor) for tensor in effect.inputs)
-        for effect in _effects(op)
-    )
-
-
-def _effects(op: Operation) -> Iterator[Operation]:
+def effects_of(op: Operation) -> Iterator[Operation]:
     """The ops with an effect: `op` itself, or those of the functions it calls."""
     if (
         not functions.is_stateful(op)
@@ -303,4 +286,4 @@ def _effects(op: Operation) -> Iterator[Operation]:
     else:
         for graph in called:
             for inner in graph.get_operations():
-                yield from _effects(inner)
+                yield from effects_of(inner)

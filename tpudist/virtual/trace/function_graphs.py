@@ -7,6 +7,7 @@ leaves the trace (and every trace around it).
 from __future__ import annotations
 
 import contextlib
+import threading
 from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 import numpy as np
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         Nest,
         Operation,
         Shape,
-        T,
         Tensor,
     )
     from tpudist.virtual.replicas.program import Program
@@ -182,31 +182,47 @@ def _lift(kwargs: dict[str, Any]) -> None:
         kwargs["initial_value"] = graphs.lift(initial)
 
 
+# Where replicas meet.
+
+_meetings = threading.local()
+
+
+@contextlib.contextmanager
+def meeting() -> Iterator[None]:
+    """Context manager: replicas meet in the block, in a graph that no `Trace` builds."""
+    _meetings.depth = getattr(_meetings, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _meetings.depth -= 1
+
+
+@contextlib.contextmanager
+def named(name: str) -> Iterator[None]:
+    """Names the ops of the block after a collective, if replicas meet here.
+
+    The name is a key of `collectives.NAMES`. Elsewhere the host combines values, and no core takes
+    part.
+    """
+    if getattr(_meetings, "depth", 0) or getattr(current(), "is_meeting", False):
+        with tf.compat.v1.name_scope(name):
+            yield
+    else:
+        yield
+
+
 # The arguments of a replica function, which a trace has as placeholders.
 
 
-def enter(program: Program, structure: T) -> T:
-    """The arguments, with one placeholder in place of each distributed tensor, new in `program`.
-
-    Raises:
-      PerReplicaError: a distributed value does not have one component per
-        replica, or has components that no tensor can hold.
-    """
-    return nests.map_structure(lambda leaf: _enter_leaf(program, leaf), structure)
-
-
-def _enter_leaf(program: Program, leaf: object) -> Any:
+def enter(program: Program, leaf: object) -> Any:
+    """An argument as the traced function sees it: one new placeholder for a distributed tensor."""
     if not distributed.is_distributed(leaf) or distributed.is_variable(leaf):
         return leaf
     return _stack(program, _components(leaf, program.num_replicas))
 
 
 def check_lengths(extended: Extended, structure: object) -> None:
-    """Refuses distributed values that do not have one component per replica.
-
-    Raises:
-      PerReplicaError: (a ValueError) there is one in the nest `structure`.
-    """
+    """Refuses distributed values that do not have one component per replica."""
     for leaf in nests.flatten(structure):
         if distributed.is_distributed(leaf) and not distributed.is_variable(leaf):
             _components(leaf, len(extended.worker_devices))
@@ -241,7 +257,7 @@ def _stack(program: Program, parts: Any) -> Nest:
 
 
 def own_array(leaf: object) -> Any:
-    """What a replica function returned; an array, which each replica has made, as a tensor."""
+    """Returns `leaf`, as a tensor where it is an array that a replica function made."""
     return tf.constant(leaf) if isinstance(leaf, (np.ndarray, np.generic)) else leaf
 
 

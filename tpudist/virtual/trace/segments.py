@@ -122,10 +122,7 @@ def _assign(program: Program) -> dict[Operation, int]:
 
 
 def _pull_forward(segment_of: dict[Operation, int]) -> None:
-    """Moves an op to the segment of its earliest consumer.
-
-    The gradient of a loop adds ops late in the trace that feed the earlier loop.
-    """
+    """Moves an op, as gradients of loops have, to the segment of its earliest consumer."""
     pending = list(segment_of)
     while pending:
         op = pending.pop()

@@ -1,4 +1,4 @@
-"""How the virtual TPU stores variables: once where all replicas agree, else a copy per replica.
+"""Variables of the virtual TPU: stored once where all replicas agree, else a copy per replica.
 
 :mod:`storage` creates variables and defines their classes. A mirrored variable is stored once
 (:mod:`stored_once`) until a replica function gives its copies values of their own

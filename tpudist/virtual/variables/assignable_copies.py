@@ -89,8 +89,8 @@ class _Copy:
     def _lazy_read(self, op: object) -> Nest:
         inherited: Any = super()
         if stored_once.is_stored_once(self._copy[0]):
-            raise _refusal(
-                self,
+            raise ContextError(
+                _seen(self),
                 "a function of TensorFlow assigns it, not its own method",
                 "the method of the copy: copy.assign(value), "
                 "copy.scatter_update(tf.IndexedSlices(values, indices))",
@@ -105,7 +105,7 @@ def _assigning(base: Any, name: str) -> Fn:
             return getattr(base, name)(self, *args, **kwargs)
         every = "to give all replicas one value, assign the variable itself: v.assign(value)"
         if name not in _REPEATABLE:
-            raise _refusal(self, why[0], every + "; else " + why[1])
+            raise ContextError(_seen(self), why[0], every + "; else " + why[1])
         warning = "%s, and with it every copy: %s. Instead: %s; else %s"
         warnings.warn(warning % (_seen(self), why[0], every, why[1]), stacklevel=2)
         return getattr(distributed.components(self._copy[0])[0], name)(*args, **kwargs)
@@ -138,10 +138,6 @@ def _split_for(copy: Any) -> tuple[str, str] | None:
         )
     splits.split(variable)
     return None
-
-
-def _refusal(copy: object, why: str, instead: str) -> ContextError:
-    return ContextError(_seen(copy), why, instead)
 
 
 def _seen(copy: Any) -> str:

@@ -19,7 +19,7 @@ from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Fn, Nest, Tensor, Variable
+    from tpudist.tfcompat.annotations import Fn, Tensor, Variable
 
 
 #: The beginnings of the types of ops that write to a handle.
@@ -45,11 +45,7 @@ def is_relied_on(variable: Variable) -> bool:
 
 
 def split(variable: Variable) -> None:
-    """Gives every replica its own copy of a variable that was stored once.
-
-    Raises:
-      ContextError: (a RuntimeError) a graph relies on its being stored once.
-    """
+    """Gives every replica its own copy of a variable that was stored once."""
     check(variable)
     extended = variable._own_strategy.extended
     first = distributed.components(variable)[0]
@@ -79,11 +75,7 @@ def _update_copies(variable: Any) -> None:
 
 
 def check(variable: Variable) -> None:
-    """Refuses to split a variable that a graph relies on.
-
-    Raises:
-      ContextError: (a RuntimeError) see above.
-    """
+    """Refuses to split a variable that a graph relies on."""
     if is_relied_on(variable):
         raise ContextError(
             "variable %r is given a value per replica" % variable.name,
@@ -108,7 +100,9 @@ def update_once(
     trace: Any = function_graphs.current()
     if trace is None or trace.uniformity is None or not trace.is_here():
         return False, None
-    value = nests.map_structure(_as_tensor, value)
+    value = nests.map_structure(
+        lambda leaf: tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf, value
+    )
     if not all(map(trace.uniformity.holds, nests.flatten(value))):
         return False, None
 
@@ -123,10 +117,6 @@ def update_once(
     if not kwargs.get("read_value", True):
         return True, op
     return True, variable._primary._lazy_read(op)
-
-
-def _as_tensor(leaf: object) -> Nest:
-    return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
 
 
 def _copies_of(variable: Variable, count: int) -> list[Variable]:
@@ -190,9 +180,6 @@ def split_written(ops: Iterable[Any]) -> None:
 
     ``tf.raw_ops``, ``training_ops`` and Keras' optimizers of 1.13 do so, not by a method. Each
     replica then writes its own copy.
-
-    Raises:
-      ContextError: (a RuntimeError) a graph relies on one's being stored once.
     """
     for op in ops:
         for variable in map(stored_once.of_handle, written(op)):

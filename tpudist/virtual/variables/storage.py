@@ -18,7 +18,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual import reductions
 from tpudist.virtual.trace import function_graphs
-from tpudist.virtual.variables import assignable_copies, other_strategies, splits, stored_once
+from tpudist.virtual.variables import assignable_copies, splits, stored_once
 
 if TYPE_CHECKING:
     from typing import Sequence
@@ -42,7 +42,7 @@ def positions(variable: Variable, extended: Extended) -> Sequence[int]:
     """For each replica of `extended` the position of its copy of a `variable` with several."""
     creator = getattr(variable, "_own_strategy", None)  # The replica ids have none.
     if creator is not None and extended is not creator.extended:
-        return other_strategies.cores_of(variable, extended)
+        return stored_once.cores_of(variable, extended)
     return range(len(extended.worker_devices))
 
 
@@ -54,7 +54,7 @@ if versions.BY_DEVICE:
 
         values = property(assignable_copies.of)
 
-        _op_across = other_strategies.Shared(lambda: None)
+        _op_across = stored_once.Shared(lambda: None)
 
         @property
         def op(self) -> Nest:
@@ -89,7 +89,7 @@ if versions.BY_DEVICE:
 else:
 
     class Mirrored(  # type: ignore[no-redef]
-        stored_once.Splittable, other_strategies.SharedOnSlice, distributed.MirroredVariable
+        stored_once.Splittable, stored_once.SharedOnSlice, distributed.MirroredVariable
     ):
         """A mirrored variable."""
 
@@ -120,23 +120,20 @@ else:
 
         def _mirrored_update(self, fn: Fn, *values: Any, **kwargs: Any) -> Nest:  # what 2.2 calls
             if self.aggregation != NONE:
-                other_strategies.refuse_aggregated(self)
+                stored_once.refuse_aggregated(self)
             values = tuple(reductions.of_tensors(value, self.dtype) for value in values)
             return super()._mirrored_update(fn, *values, **kwargs)
 
         def _update(self, update_fn: Fn, value: object, **kwargs: Any) -> Nest:
             if self.aggregation != NONE:
-                other_strategies.refuse_aggregated(self)
+                stored_once.refuse_aggregated(self)
             if self._updates_copies():
                 splits.split(self)
             value = reductions.of_tensors(value, self.dtype)
             return super()._update(update_fn, value, **kwargs)
 
         def _updates_copies(self) -> bool:
-            """Whether it is used, as a slot, to update a variable that was split.
-
-            It must then be split too, or it would be updated once per copy.
-            """
+            """Whether it is a slot by which a variable that was split is updated."""
             extended = self._own_strategy.extended
             return extended.updates_copies and stored_once.is_stored_once(self)
 
@@ -146,7 +143,7 @@ else:
                 and stored_once.is_stored_once(self)
                 and (self._own_strategy.extended.splits_variables)
             ):
-                if other_strategies.runs_on_all_cores_of(self):
+                if stored_once.runs_on_all_cores_of(self):
                     is_updated, result = splits.update_once(self, update_fn, value, kwargs)
                     if is_updated:
                         return result
@@ -163,7 +160,7 @@ else:
             return distributed.components(self)[distributed.updated_replica()]
 
 
-class SyncOnRead(other_strategies.SharedOnSlice, distributed.SyncOnReadVariable):
+class SyncOnRead(stored_once.SharedOnSlice, distributed.SyncOnReadVariable):
     """A sync-on-read variable as the installed TensorFlow has it: one value per core."""
 
     def assign_add(self, *args: Any, **kwargs: Any) -> Nest:

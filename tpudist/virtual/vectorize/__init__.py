@@ -9,8 +9,7 @@ once per replica. A batched value (:mod:`values`) stands for one tensor of the t
 all replicas; a batching rule (:mod:`rules`) does an op of one type on batched values.
 """
 
-from tpudist.virtual.vectorize.batching import BatchedSegment, batch_segment
-from tpudist.virtual.vectorize.own_variables import read_or_assign
+from tpudist.virtual.vectorize.batching import BatchedSegment, batch_segment, read_or_assign
 from tpudist.virtual.vectorize.values.batched_values import Uniform
 from tpudist.virtual.vectorize.values.layouts import from_replicas
 

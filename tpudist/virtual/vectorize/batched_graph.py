@@ -14,21 +14,13 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.trace import dependencies
 from tpudist.virtual.trace.dependencies import IdentityMap
-from tpudist.virtual.vectorize import (
-    called_functions,
-    flow,
-    loops,
-    masked_loops,
-    replica_sums,
-    rules,
-)
+from tpudist.virtual.vectorize import called_functions, flow, loops, masked_loops, rules
 from tpudist.virtual.vectorize.values import (
     batched_values,
     known_shapes,
     layouts,
-    optionals,
     ragged_values,
-    tensor_lists,
+    variants,
 )
 
 if TYPE_CHECKING:
@@ -45,9 +37,9 @@ if TYPE_CHECKING:
 
 #: {class of batched values of lists and optionals: the ops with a rule for it}
 _ALLOWED_OPS = {
-    tensor_lists.PaddedList: rules.IDENTITIES,
-    tensor_lists.StackedList: rules.LIST_OPS + rules.IDENTITIES,
-    optionals.Optionals: rules.OPTIONAL_OPS + rules.IDENTITIES,
+    variants.PaddedList: rules.IDENTITIES,
+    variants.StackedList: rules.LIST_OPS + rules.IDENTITIES,
+    variants.Optionals: rules.OPTIONAL_OPS + rules.IDENTITIES,
 }
 
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
@@ -73,15 +65,10 @@ class BatchedGraph:
         self.place = graph.place
         self.active: Tensor | None = None
         self._sums_only = sums_only
-        self._batched: IdentityMap[Tensor, BatchedValue] = IdentityMap()
-        self._ops: dict[Operation, list[Operation]] = {}
+        self.batched: IdentityMap[Tensor, BatchedValue] = IdentityMap()
+        self.ops: dict[Operation, list[Operation]] = {}
         self._variants: dict[Any, Any] = {}
         self._shared_attributes: dict[Any, Any] = {}
-
-    def add_input(self, tensor: Tensor, layout: BatchedValue) -> list[Tensor]:
-        """Makes placeholders for `tensor` of the trace, in the layout of `layout`; returns them."""
-        self._batched[tensor] = layout.placeholders(tensor)
-        return self._batched[tensor].tensors()
 
     def nested(self, sums_only: Tensors, graph: PlacedGraph | None = None) -> BatchedGraph:
         """A `BatchedGraph` for a called function; its ops go to `graph`, by default this one's."""
@@ -94,20 +81,16 @@ class BatchedGraph:
         self, function: called_functions.Function, inputs: Iterable[BatchedValue]
     ) -> None:
         """Adds the ops of a `called_functions.Function`, called on the batched `inputs`."""
-        self._batched.update(zip(function.inputs, inputs))
+        self.batched.update(zip(function.inputs, inputs))
         self.add(function.body, set())
 
     def values_of(self, tensors: Sequence[Tensor]) -> list[BatchedValue]:
         """The batched values of `tensors` of the trace."""
-        return [self._batched[tensor] for tensor in tensors]
-
-    def ops_of(self, op: Operation) -> list[Operation]:
-        """The batched ops of `op` of the trace, as control inputs of others."""
-        return self._ops[op]
+        return [self.batched[tensor] for tensor in tensors]
 
     def output_value(self, tensor: Tensor, not_summed: Tensors) -> BatchedValue:
         """The batched output for `tensor`: a sum over the replicas, if not in `not_summed`."""
-        batched = self._batched[tensor]
+        batched = self.batched[tensor]
         if isinstance(batched, batched_values.Batch) and tensor not in not_summed:
             return batched_values.ReplicaSum(batched.total(tensor.op.name))
         return batched.with_tensors(batched.tensors())
@@ -131,31 +114,24 @@ class BatchedGraph:
     def _add(self, op: Operation) -> None:
         before = self._control_inputs(op)
         with tf.control_dependencies(before) if before else contextlib.nullcontext():
-            outputs = self._outputs_of(op)
-        self._batched.update(zip(op.outputs, outputs))
-        self._ops.setdefault(op, [tensor.op for value in outputs for tensor in value.sources()])
+            inputs = [self.batched[tensor] for tensor in dependencies.inputs_of(op)]
+            outputs, reason = self._vectorized(op, inputs)
+            self.record.note(op, reason if outputs is None else None)
+            if outputs is None:
+                outputs = self._once_per_replica(op, inputs)
+        self.batched.update(zip(op.outputs, outputs))
+        self.ops.setdefault(op, [tensor.op for value in outputs for tensor in value.sources()])
 
     def _control_inputs(self, op: Operation) -> list[Operation]:
-        controls = [control for control in dependencies.controls_of(op) if control in self._ops]
+        controls = [control for control in dependencies.controls_of(op) if control in self.ops]
         return [new_op for control in controls for new_op in self._ops_to_wait_for(control)]
 
     def _ops_to_wait_for(self, op: Operation) -> list[Operation]:
-        """The batched ops of `op` of the trace that a control input means.
-
-        Of more than two copies it is one op that waits for them all: control edges from each
-        copy to each copy of another op would grow with the square of the replicas.
-        """
-        if len(self._ops[op]) > 2:
-            with tf.control_dependencies(self._ops[op]):
-                self._ops[op] = [tf.no_op()]
-        return self._ops[op]
-
-    def _outputs_of(self, op: Operation) -> Outputs:
-        """The batched outputs of `op`."""
-        inputs = [self._batched[tensor] for tensor in dependencies.inputs_of(op)]
-        outputs, reason = self._vectorized(op, inputs)
-        self.record.note(op, reason if outputs is None else None)
-        return self._once_per_replica(op, inputs) if outputs is None else outputs
+        """The batched ops that a control input means: one that waits for all, if they are many."""
+        if len(self.ops[op]) > 2:
+            with tf.control_dependencies(self.ops[op]):
+                self.ops[op] = [tf.no_op()]
+        return self.ops[op]
 
     def _vectorized(self, op: Operation, inputs: Inputs) -> tuple[Outputs | None, str | None]:
         """(batched outputs of `op`, None), or (None, the reason why it cannot be batched)."""
@@ -195,7 +171,7 @@ class BatchedGraph:
         function = called_functions.function(op)
         if function is None:
             raise batched_values.NotBatchable("the function is compiled by XLA or not known")
-        inner = self.nested(replica_sums.in_function(function, output_sums))
+        inner = self.nested(called_functions.summed_in(function, output_sums))
         inner.add_function(function, inputs)
         self.record.add(inner.record)
         return inner.values_of(function.outputs)
@@ -227,7 +203,7 @@ class BatchedGraph:
                 for value, tensor in zip(constants, op.outputs)
             ]
         copy = functions.copy_op(op, [batched.value for batched in inputs])
-        self._ops[op] = [copy]
+        self.ops[op] = [copy]
         return [batched_values.Uniform(self.count, output) for output in copy.outputs]
 
     def _once_per_replica(self, op: Operation, values: Inputs) -> Outputs:
@@ -238,14 +214,15 @@ class BatchedGraph:
         if not values:
             for replica in range(self.count):
                 copies.append(self._copy(op, [], replica, copies[-1:]))
-        self._ops[op] = copies
+        self.ops[op] = copies
         return self._outputs_of_copies(op, copies, known_shapes.output_sizes(op, values))
 
     def _copy(
         self, op: Operation, inputs: Sequence[Tensor], replica: int, after: list[Operation]
     ) -> Operation:
         """The copy of `op` for one replica; a random op gets that replica's seed."""
-        with tf.control_dependencies(after if _keeps_order(op) else []):
+        in_order = functions.is_stateful(op) and not graphs.only_reads(op)
+        with tf.control_dependencies(after if in_order and not random_seeds.is_random(op) else []):
             return functions.copy_op(op, inputs, self._replica_attributes(op, replica))
 
     def _replica_attributes(self, op: Operation, replica: int) -> dict[str, Any]:
@@ -290,8 +267,8 @@ class BatchedGraph:
                 last = [copy] if _touches(op) else last
         for op in ops:
             self.record.note(op, "between effects that replicas share")
-            self._ops[op] = copies[op]
-            self._batched.update(zip(op.outputs, self._outputs_of_copies(op, copies[op])))
+            self.ops[op] = copies[op]
+            self.batched.update(zip(op.outputs, self._outputs_of_copies(op, copies[op])))
 
     def _copy_serialized(
         self,
@@ -302,7 +279,7 @@ class BatchedGraph:
         last: list[Operation],
     ) -> Operation:
         inputs = [
-            values[tensor] if tensor in values else self._batched[tensor].per_replica()[replica]
+            values[tensor] if tensor in values else self.batched[tensor].per_replica()[replica]
             for tensor in dependencies.inputs_of(op)
         ]
         own_controls = [
@@ -314,13 +291,6 @@ class BatchedGraph:
             own_controls + self._control_inputs(op) + (last if _touches(op) else [])
         ):
             return self._copy(op, inputs, replica, [])
-
-
-def _keeps_order(op: Operation) -> bool:
-    """Whether the copies of `op` must run in the order of the replicas."""
-    return (
-        functions.is_stateful(op) and not graphs.only_reads(op) and not random_seeds.is_random(op)
-    )
 
 
 def _effect_reason(op: Operation, inputs: Inputs) -> str:
@@ -357,9 +327,6 @@ def failure_reason(error: Any) -> str:
 
     A program that runs without vectorization must also run with it, so the error is not raised.
     In tpudist's own tests it is, so that none is missed.
-
-    Raises:
-      Exception: `error` itself, if ``TPUDIST_STRICT_BATCHING`` is 1.
     """
     if os.environ.get(machine.STRICT_BATCHING) == "1":
         raise error
@@ -368,11 +335,7 @@ def failure_reason(error: Any) -> str:
 
 
 def _checked(op: Operation, outputs: Outputs | None) -> Outputs | None:
-    """Returns `outputs`, the batched outputs of `op`, after a check of their shapes.
-
-    Raises:
-      WrongShape: a tensor has not the shape of all replicas' values.
-    """
+    """Returns `outputs`, the batched outputs of `op`, after a check of their shapes."""
     for value in outputs or ():
         if type(value) is batched_values.Batch and not value.has_expected_shape():
             made = getattr(value.existing_tensor(), "shape", None)

@@ -9,25 +9,39 @@ the next one begins them.
 from __future__ import annotations
 
 import collections
-import functools
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.tfcompat import functions, placed_graphs
+from tpudist.tfcompat import functions, graphs, placed_graphs
 from tpudist.virtual import explanations
-from tpudist.virtual.trace import dependencies, tpu_numbers
+from tpudist.virtual.trace import dependencies, segments, tpu_numbers
 from tpudist.virtual.trace.dependencies import IdentityMap
-from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
-from tpudist.virtual.vectorize.values import batched_values, tensor_lists
+from tpudist.virtual.vectorize import batched_graph, called_functions
+from tpudist.virtual.vectorize.values import batched_values, variants
+from tpudist.virtual.vectorize.values.layouts import from_replicas
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import FunctionGraph, Operation, Tensor, TracedFunction
     from tpudist.virtual.replicas.program import Program
     from tpudist.virtual.trace.segments import Segment
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
+
+    #: The batched value of each tensor of the trace.
+    Values = IdentityMap[Tensor, BatchedValue]
+
+
+#: Ops that assign a whole variable.
+_ASSIGNS = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp")
+
+
+class Around(NamedTuple):
+    """Ops of the trace that are done around a segment."""
+
+    reads: list[Operation]  # before it
+    assignments: list[Operation]  # after it
 
 
 class BatchedSegment(NamedTuple):
@@ -38,12 +52,10 @@ class BatchedSegment(NamedTuple):
     function: TracedFunction | list[int]
     inputs: list[Tensor]  # of the trace
     outputs: list[tuple[Tensor, BatchedValue]]  # of the trace
-    around: own_variables.Around
+    around: Around
 
 
-def batch_segment(
-    program: Program, segment: Segment, known: own_variables.Values
-) -> BatchedSegment | None:
+def batch_segment(program: Program, segment: Segment, known: Values) -> BatchedSegment | None:
     """Batches a segment of a program, with the batched value `known` of each input.
 
     `known` gets the layouts of what is read around the segment. None is returned if there is one
@@ -58,7 +70,13 @@ def batch_segment(
     if explanation.reason is not None:
         return None
     counted, explanation.segment = explanation.segment, explanations.Record()
-    batched, reason = _batched_or_reason(program, segment, known)
+    batched, reason = None, "it has a loop of TensorFlow 1"
+    try:
+        batched = _batch(program, segment, known)
+    except batched_values.NotBatchable as error:
+        reason = str(error)
+    except Exception as error:  # noqa: BLE001
+        reason = batched_graph.failure_reason(error)
     if batched is None:
         explanation.segment = explanations.Record()
         for op in segment.body:
@@ -68,38 +86,24 @@ def batch_segment(
     return batched
 
 
-def _batched_or_reason(
-    program: Program, segment: Segment, known: own_variables.Values
-) -> tuple[BatchedSegment | None, str]:
-    """(the `BatchedSegment`, ""), or (None, the reason why the segment cannot be batched)."""
-    try:
-        batched = _batch(program, segment, known)
-    except batched_values.NotBatchable as error:
-        return None, str(error)
-    except Exception as error:  # noqa: BLE001
-        return None, batched_graph.failure_reason(error)
-    return batched, "" if batched else "it has a loop of TensorFlow 1"
-
-
-def _batch(
-    program: Program, segment: Segment, values: own_variables.Values
-) -> BatchedSegment | None:
+def _batch(program: Program, segment: Segment, values: Values) -> BatchedSegment | None:
     """The `BatchedSegment` of a segment; None if it has a loop of TensorFlow 1."""
-    segment, around = own_variables.split_off(segment, values)
+    segment, around = _split_off(segment, values)
     body = dependencies.sorted_ops(segment.body)
     if body is None:
         return None
-    own_variables.note(around, program, values)
+    _note_around(around, program, values)
     inputs = IdentityMap((tensor, values[tensor]) for tensor in segment.inputs)
     with program.outer.as_default():
         # All ops get this one device, not those that the outer graph would give them.
         graph = placed_graphs.PlacedGraph("replicas_segment", program.extended.real_device)
     functions.add_library(program.graph, graph)
-    sums_only, record = replica_sums.in_segment(segment, body), program.explanation.segment
-    builder = batched_graph.BatchedGraph(program, graph, sums_only, record)
+    sums_only = called_functions.only_summed(body, segment.summed, segment.per_replica)
+    builder = batched_graph.BatchedGraph(program, graph, sums_only, program.explanation.segment)
     with graph.building():
         for tensor in segment.inputs:
-            graph.inputs += builder.add_input(tensor, inputs[tensor])
+            builder.batched[tensor] = inputs[tensor].placeholders(tensor)
+            graph.inputs += builder.batched[tensor].tensors()
         builder.add(body, _serialized(body, inputs))
         outputs = [
             (tensor, builder.output_value(tensor, segment.per_replica))
@@ -111,10 +115,10 @@ def _batch(
     positions = _passed_positions(graph)
     if positions is not None:
         return BatchedSegment(positions, segment.inputs, outputs, around)
-    tensor_lists.check_fed(graph)
+    variants.check_fed(graph)
     with graph.building():
         tpu_numbers.round_operands(graph)
-    must_run = [op for needed in segment.must_run for op in builder.ops_of(needed)]
+    must_run = [op for needed in segment.must_run for op in builder.ops[needed]]
     graph.control_outputs = list(collections.OrderedDict.fromkeys(must_run))
     program.explanation.built += len(graph.get_operations())
     function = functions.make(graph, noinline=False)
@@ -137,17 +141,16 @@ def _serialized(body: Sequence[Operation], inputs: Any) -> set[Operation]:
     in a segment is simply copied once per replica, in order. Several are serialized, together with
     every op that lies on a path from one of them to another.
     """
-    uses = [(op, dependencies.uses(op, functools.partial(_is_shared, inputs))) for op in body]
+
+    def is_shared(handle: Tensor) -> bool:
+        return isinstance(inputs.get(handle), (batched_values.Uniform, type(None)))
+
+    uses = [(op, dependencies.uses(op, is_shared)) for op in body]
     changed = {id(root) for _, used in uses for root, changes in used if changes}
     shared = [op for op, used in uses if any(id(root) in changed for root, _ in used)]
     if len(shared) < 2:
         return set()
     return _after(body, shared) & _before(body, shared)
-
-
-def _is_shared(inputs: Any, handle: Tensor) -> bool:
-    """Whether all replicas use the same resource through `handle`."""
-    return isinstance(inputs.get(handle), (batched_values.Uniform, type(None)))
 
 
 def _after(body: Sequence[Operation], start: Any) -> set[Operation]:
@@ -166,3 +169,120 @@ def _before(body: Sequence[Operation], end: Any) -> set[Operation]:
         if op in earlier:
             earlier.update(dependencies.needs(op))
     return earlier
+
+
+# Reads and assignments of each replica's own copy of a variable, around a segment. One of the trace
+# becomes N, ops of a function that all variables of one shape share, and that is not inlined:
+# TensorFlow optimises it once, and the graph gets one call per variable.
+
+
+def _split_off(segment: Segment, values: Values) -> tuple[Segment, Around]:
+    """Splits the reads and assignments that can be done around a segment off from it.
+
+    They are the ops of a variable if each of them is a read that waits for no op of the segment, or
+    an assignment that no op of the segment waits for.
+    """
+    around = Around([], [])
+    own = [tensor for tensor in segment.inputs if _is_own(values, tensor)]
+    users: IdentityMap[Tensor, list[Operation]] = IdentityMap((tensor, []) for tensor in own)
+    if not users:
+        return segment, around
+    body = set(segment.body)
+    waited_for = {before for op in segment.body for before in dependencies.needs(op)}
+    for op in segment.body:
+        for tensor in dependencies.inputs_of(op):
+            users.get(tensor, []).append(op)
+    for ops in users.values():
+        reads = [
+            op
+            for op in ops
+            if op.type == "ReadVariableOp" and body.isdisjoint(dependencies.needs(op))
+        ]
+        assignments = [op for op in ops if op.type in _ASSIGNS and op not in waited_for]
+        if len(reads) + len(assignments) == len(ops):
+            around.reads.extend(reads)
+            around.assignments.extend(assignments)
+    return segments.without(segment, *around), around
+
+
+def _is_own(values: Values, tensor: Tensor) -> bool:
+    """Whether `tensor` is the handle of a variable of static shape with a copy per replica."""
+    is_own = isinstance(values[tensor], batched_values.PerReplicaTensors)
+    if not functions.is_resource(tensor) or not is_own:
+        return False
+    shape, _ = graphs.stored_in(tensor)
+    return shape is not None and shape.is_fully_defined()
+
+
+def _note_around(around: Around, program: Program, values: Values) -> None:
+    """Explains the ops of `around`, and adds the layouts of their outputs to `values`."""
+    for op in around.reads + around.assignments:
+        program.explanation.segment.note(op, "each replica has its own variable")
+        program.explanation.built += program.num_replicas
+        for tensor in op.outputs:
+            shape = tensor.shape.as_list()
+            values[tensor] = batched_values.Batch(program.num_replicas, shape)
+
+
+def read_or_assign(
+    ops: Sequence[Operation], place: str, values: Values, cache: dict[Any, _Function]
+) -> list[Operation]:
+    """Adds reads or assignments for all replicas; returns the ops of the calls.
+
+    The batched outputs are added to `values`, and new functions to `cache`.
+    """
+    done: list[Operation] = []
+    for op in ops:
+        inputs = [values[tensor] for tensor in dependencies.inputs_of(op)]
+        key = _key(op, inputs)
+        if key not in cache:
+            cache[key] = _Function(op, inputs, place)
+        values.update(zip(op.outputs, cache[key].call(inputs)))
+        done.append(cache[key].op)
+    return done
+
+
+def _key(op: Operation, inputs: Any) -> tuple[Any, ...]:
+    """Equal for ops that can share a function."""
+    attributes = [op.get_attr(attribute.name) for attribute in op.op_def.attr]
+    stored, _ = graphs.stored_in(op.inputs[0])
+    layouts = [
+        (type(value), *(str(tensor.shape) for tensor in value.tensors())) for value in inputs
+    ]
+    return (op.type, str(stored), *attributes, *layouts)
+
+
+class _Function:
+    """A function that reads or assigns all replicas' copies of one variable, of these `layouts`."""
+
+    def __init__(self, op: Operation, layouts: Any, place: Any) -> None:
+        self.op: Operation
+        graph = placed_graphs.PlacedGraph("own_variables", place)
+        with graph.building():
+            inputs = [value.placeholders(tensor) for value, tensor in zip(layouts, op.inputs)]
+            outputs, graph.control_outputs = _add_ops(op, inputs)
+            graph.inputs = batched_values.tensors_of(inputs)
+            graph.outputs = batched_values.tensors_of(outputs) or [tf.constant(0)]
+        self._function = functions.make(graph, noinline=True)
+        self._output_tensors, self._outputs = list(graph.outputs), outputs
+
+    def call(self, values: Sequence[BatchedValue]) -> list[BatchedValue]:
+        """Calls the function on batched `values`; returns the batched outputs."""
+        with functions.unoptimised():
+            outputs = functions.call(
+                self._function, batched_values.tensors_of(values), self._output_tensors
+            )
+        self.op = outputs[0].op
+        return [layout.with_tensors(outputs) for layout in self._outputs]
+
+
+def _add_ops(
+    op: Operation, inputs: Sequence[BatchedValue]
+) -> tuple[list[BatchedValue], list[Operation]]:
+    """Adds `op` for all replicas; returns its batched outputs, and the new ops."""
+    copies = [
+        functions.copy_op(op, own_inputs)
+        for own_inputs in zip(*[value.per_replica() for value in inputs])
+    ]
+    columns = zip(*[copy.outputs for copy in copies])
+    return [from_replicas(tensors, tensor) for tensors, tensor in zip(columns, op.outputs)], copies

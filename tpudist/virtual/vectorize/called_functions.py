@@ -1,15 +1,17 @@
-"""Reads the functions that the branches, loops and calls of a trace call."""
+"""Reads the functions that a trace calls, and finds what is needed only as a sum over replicas."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from tpudist.tfcompat import graphs, made_ops
 from tpudist.virtual.trace import dependencies
 from tpudist.virtual.trace.dependencies import IdentityMap
+from tpudist.virtual.vectorize import rules
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import FunctionGraph, Graph, Operation, Tensor
+    from tpudist.virtual.trace.segments import Tensors
 
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
@@ -90,3 +92,107 @@ def not_inlined_attributes(op: Operation, count: int, place: str | None) -> dict
     called = (branches(op) if op.type in graphs.BRANCHES else loop(op)) or ()
     ops = sum(len(one.body) for one in called)
     return made_ops.NOT_INLINED if ops * count > _INLINED_OPS else None
+
+
+# Tensors that are needed only as a sum over the replicas, as most gradients are.
+
+
+def summed_in(function: Function, output_sums: Sequence[bool]) -> Tensors:
+    """The tensors of a function needed only as sums, as its outputs with `output_sums` are."""
+    pairs = list(zip(function.outputs, output_sums))
+    not_summed = IdentityMap.of(tensor for tensor, is_sum in pairs if not is_sum)
+    sums_only = only_summed(
+        function.body, IdentityMap.of(t for t, is_sum in pairs if is_sum), not_summed
+    )
+    consumers = _consumers(function.body)
+    calls: dict[Any, Any] = {}
+    for tensor in function.inputs:
+        if _only_sum_needed(
+            tensor, consumers, sums_only, not_summed, IdentityMap.of(function.outputs), calls
+        ):
+            sums_only[tensor] = tensor
+    return sums_only
+
+
+def summed_variables(loop: Loop, output_sums: Sequence[bool]) -> list[bool]:
+    """For each variable of a loop, whether only its sum over the replicas is needed."""
+    variables = list(output_sums)
+    while True:
+        sums_only = summed_in(loop.body, variables)
+        used = IdentityMap.of(t for op in loop.condition.body for t in dependencies.inputs_of(op))
+        still = [
+            is_sum and inner in sums_only and condition_input not in used
+            for is_sum, inner, condition_input in zip(
+                variables, loop.body.inputs, loop.condition.inputs
+            )
+        ]
+        if still == variables:
+            return variables
+        variables = still
+
+
+def _consumers(body: Sequence[Operation]) -> IdentityMap[Tensor, list[Operation]]:
+    consumers: IdentityMap[Tensor, list[Operation]] = IdentityMap()
+    for op in body:
+        for tensor in dependencies.inputs_of(op):
+            consumers.setdefault(tensor, []).append(op)
+    return consumers
+
+
+def only_summed(body: Sequence[Operation], summed_outputs: Tensors, not_summed: Tensors) -> Tensors:
+    """The tensors of sorted ops needed only as a sum over the replicas, each mapped to itself."""
+    consumers = _consumers(body)
+    sums_only: Tensors = IdentityMap()
+    calls: dict[Operation, Any] = {}
+    for op in reversed(body):
+        for tensor in op.outputs:
+            if _only_sum_needed(tensor, consumers, sums_only, not_summed, summed_outputs, calls):
+                sums_only[tensor] = tensor
+    return sums_only
+
+
+def _only_sum_needed(
+    tensor: Tensor, consumers: Any, sums_only: Any, not_summed: Any, summed_outputs: Any, calls: Any
+) -> bool:
+    users = consumers.get(tensor, ())
+    if tensor in not_summed or not (users or tensor in summed_outputs):
+        return False
+    return all(_takes_sum(consumer, tensor, sums_only, calls) for consumer in users)
+
+
+def _takes_sum(op: Operation, tensor: Tensor, sums_only: Any, calls: Any) -> bool:
+    """Whether `op` needs only the sum of `tensor`; `calls` caches the answers for ops that call."""
+    output_sums = [output in sums_only for output in op.outputs]
+    if op.type not in graphs.LOOPS + CALLS or not any(output_sums):
+        return _is_linear(op) and output_sums[0]
+    if op not in calls:
+        calls[op] = _input_flags(op, output_sums)
+    return all(
+        takes for taken, takes in zip(dependencies.inputs_of(op), calls[op]) if taken is tensor
+    )
+
+
+def _input_flags(op: Operation, output_sums: Sequence[bool]) -> list[bool]:
+    """For each input of a loop or call, whether only its sum is needed."""
+    if op.type in graphs.LOOPS:
+        looped = loop(op)
+        return summed_variables(looped, output_sums) if looped else [False] * len(op.inputs)
+    called = function(op)
+    if called is None:
+        return [False] * len(op.inputs)
+    sums_only = summed_in(called, output_sums)
+    return [inner in sums_only for inner in called.inputs]
+
+
+def _is_linear(op: Operation) -> bool:
+    """Whether `op` of sums of its inputs is the sum of its outputs."""
+    return (
+        op.type in rules.LINEAR
+        and len(op.outputs) == 1
+        and all(
+            op.type in rules.RESHAPES
+            or tensor.shape.is_fully_defined()
+            and tensor.shape == op.outputs[0].shape
+            for tensor in op.inputs
+        )
+    )

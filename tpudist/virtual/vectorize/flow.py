@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from tpudist.tfcompat import functions, made_ops, placed_graphs
 from tpudist.virtual.trace import tpu_numbers
-from tpudist.virtual.vectorize import called_functions, replica_sums
-from tpudist.virtual.vectorize.values import optionals, tensor_lists
-from tpudist.virtual.vectorize.values.batched_values import NotBatchable, Uniform
+from tpudist.virtual.vectorize import called_functions
+from tpudist.virtual.vectorize.values import variants
+from tpudist.virtual.vectorize.values.batched_values import NotBatchable, Uniform, tensors_of
 from tpudist.virtual.vectorize.values.layouts import common_layout, with_layout
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class BatchedFunction:
 
 def finished(graph: Any) -> TracedFunction:
     """The function of a FuncGraph that has its inputs, ops and outputs."""
-    tensor_lists.check_fed(graph)
+    variants.check_fed(graph)
     tpu_numbers.round_operands(graph)
     graph.control_outputs = [  # reads too: ops after the call must wait for them
         op for op in graph.get_operations() if functions.is_stateful(op)
@@ -73,9 +73,6 @@ def branches(
     """The batched outputs of `op`, an If or Case op of the trace that has no effect.
 
     Of the outputs with `output_sums` only the sum over the replicas is needed.
-
-    Raises:
-      NotBatchable: `op` cannot be batched.
     """
     called, condition = called_functions.branches(op), inputs[0]
     if called is None:
@@ -84,7 +81,7 @@ def branches(
         raise NotBatchable("replicas take different branches")
     batched = [
         BatchedFunction(
-            graph, function, inputs[1:], replica_sums.in_function(function, output_sums)
+            graph, function, inputs[1:], called_functions.summed_in(function, output_sums)
         )
         for function in called
     ]
@@ -106,15 +103,10 @@ def branches(
         graph.record.add(branch.inner.record)
     return [
         value.as_branch_output(condition.value, values)
-        if isinstance(value, optionals.Optionals)
+        if isinstance(value, variants.Optionals)
         else value
         for value, values in zip(outputs_of(op, call, layouts), results)
     ]
-
-
-def tensors_of(values: Any) -> list[Any]:
-    """The tensors that batched values consist of."""
-    return [tensor for value in values for tensor in value.tensors()]
 
 
 def outputs_of(op: Operation, call: Any, layouts: Any) -> Sequence[BatchedValue]:

@@ -15,11 +15,17 @@ import tensorflow as tf
 
 from tpudist.tfcompat import graphs, made_ops
 from tpudist.virtual.trace.dependencies import IdentityMap
-from tpudist.virtual.vectorize import called_functions, flow, masked_loops, replica_sums
-from tpudist.virtual.vectorize.flow import BatchedFunction, outputs_of, tensors_of
-from tpudist.virtual.vectorize.values.batched_values import Batch, NotBatchable, ReplicaSum, Uniform
+from tpudist.virtual.vectorize import called_functions, flow, masked_loops
+from tpudist.virtual.vectorize.flow import BatchedFunction, outputs_of
+from tpudist.virtual.vectorize.values.batched_values import (
+    Batch,
+    NotBatchable,
+    ReplicaSum,
+    Uniform,
+    tensors_of,
+)
 from tpudist.virtual.vectorize.values.layouts import common_layout, same_layout, with_layout
-from tpudist.virtual.vectorize.values.tensor_lists import StackedList
+from tpudist.virtual.vectorize.values.variants import StackedList
 
 if TYPE_CHECKING:
     from typing import Sequence
@@ -42,15 +48,13 @@ _MAX_ITERATIONS = 12
 
 
 def loop(graph: Any, op: Operation, inputs: object, output_sums: Any) -> Sequence[BatchedValue]:
-    """The batched outputs of `op`, a While op of the trace that has no effect; see `flow.branches`.
-
-    Raises:
-      NotBatchable: `op` cannot be batched.
-    """
+    """The batched outputs of `op`, a While op of the trace without effect; see `flow.branches`."""
     called = called_functions.loop(op)
     if called is None:
         raise NotBatchable(flow.NOT_KNOWN)
-    sums = replica_sums.in_function(called.body, replica_sums.of_loop(called, output_sums))
+    sums = called_functions.summed_in(
+        called.body, called_functions.summed_variables(called, output_sums)
+    )
     span = masked_loops.span(graph, op, called, inputs)
     if span is not None:
         inputs = span.inputs

@@ -7,7 +7,7 @@ replicas, and to a sum over the replicas it adds zeros.
 Most loops begin with all replicas active. What is uniform, such as a counter, is then the same
 for all *active* replicas: the loop has it once, and beside it what each replica had when it left.
 The lists to which such a loop pushes values, for its gradient, have rounds in them of replicas
-that had left (`tensor_lists.PaddedList`). The gradient's loop takes them from the end: there each
+that had left (`variants.PaddedList`). The gradient's loop takes them from the end: there each
 replica *becomes* active at its own last round (`Span`).
 """
 
@@ -22,10 +22,16 @@ from tpudist.virtual.trace import dependencies
 from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import flow
 from tpudist.virtual.vectorize.rules import IDENTITIES
-from tpudist.virtual.vectorize.values import tensor_lists
-from tpudist.virtual.vectorize.values.batched_values import Batch, NotBatchable, ReplicaSum, Uniform
+from tpudist.virtual.vectorize.values import variants
+from tpudist.virtual.vectorize.values.batched_values import (
+    Batch,
+    NotBatchable,
+    ReplicaSum,
+    Uniform,
+    tensors_of,
+)
 from tpudist.virtual.vectorize.values.layouts import with_layout
-from tpudist.virtual.vectorize.values.tensor_lists import PaddedList, StackedList
+from tpudist.virtual.vectorize.values.variants import PaddedList, StackedList
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
@@ -61,9 +67,6 @@ def harmless(
     """The inputs of `op`, with zeros for inactive replicas where their numbers would count or fail.
 
     `active` is a bool tensor ``[N]``; `summed` says whether only the sum of the output is needed.
-
-    Raises:
-      NotBatchable: `op` may fail for what such a replica has.
     """
     divides = op.type in _MAY_FAIL_FOR_INTEGERS and op.inputs[1].dtype.is_integer
     if op.type in _MAY_FAIL or divides and not isinstance(inputs[1], Uniform):
@@ -112,11 +115,7 @@ class Span(NamedTuple):
 
 
 def span(graph: Any, op: Operation, called: Loop, inputs: Any) -> Span | None:
-    """The `Span` of a loop that takes values from padded lists; None if it has none.
-
-    Raises:
-      NotBatchable: the loop is not one that TensorFlow makes as a gradient.
-    """
+    """The `Span` of a loop that takes values from padded lists; None if it has none."""
     lists = [i for i, value in enumerate(inputs) if isinstance(value, PaddedList)]
     if not lists:
         return None
@@ -223,11 +222,7 @@ class MaskedLoop:
         return [active, tf.zeros([self._graph.count], tf.int32), *span]
 
     def outputs(self, body: Any, layouts: Any, begun: list[Tensor]) -> list[BatchedValue]:
-        """The batched outputs of the loop, from a round's `BatchedFunction` and what `begin` gave.
-
-        Raises:
-          NotBatchable: it cannot be batched.
-        """
+        """The batched outputs of the loop, from a round and what `begin` gave."""
         if body.inner.record.per_replica:
             raise NotBatchable(REASON)
         entering: list[Any] = [
@@ -235,7 +230,7 @@ class MaskedLoop:
         ]
         self._kept = [i for i, layout in enumerate(layouts) if self._is_kept_beside(i, layout)]
         beside = begun + [entering[i].stacked() for i in self._kept]
-        start = flow.tensors_of(entering) + beside
+        start = tensors_of(entering) + beside
         made = {
             "body": self._round(body, layouts, beside),
             "cond": self._condition(start, len(start) - len(beside), entering),
@@ -250,7 +245,7 @@ class MaskedLoop:
         return self._changed[i] and is_number and isinstance(layout, Uniform)
 
     def _active(self, graph: Any, before: Tensor | None, values: Any, span: Any) -> Tensor:
-        """Which replicas do another round, a bool tensor ``[N]``, after `values`."""
+        """The mask of replicas that do another round after `values`, a bool tensor ``[N]``."""
         if span:
             counter, (begin, end) = values[self._span.counter].value, span
             return (counter >= begin) & (counter < end)
@@ -270,7 +265,7 @@ class MaskedLoop:
             graph.inputs = [functions.placeholder_like(tensor) for tensor in start]
             waiting = graph.inputs[mask]
             if self._span:
-                counter = len(flow.tensors_of(entering[: self._span.counter]))
+                counter = len(tensors_of(entering[: self._span.counter]))
                 waiting = graph.inputs[counter] < graph.inputs[mask + 3]
             graph.outputs = [tf.reduce_any(waiting)]
         return flow.finished(graph)
@@ -345,10 +340,7 @@ def _is_added_to(body: Function, i: int) -> bool:
 
 
 class _MaskedList:
-    """A list in a loop whose rounds change elements of active replicas only.
-
-    `variable` is the list before the round, in the trace, and `before` the same, batched.
-    """
+    """A list, `variable` in the trace, whose elements a round changes for active replicas only."""
 
     def __init__(self, body: Any, variable: Tensor, before: Any) -> None:
         self._inner, self._active = body.inner, body.more[0]
@@ -384,7 +376,7 @@ class _MaskedList:
         if op.type != _SET:
             raise NotBatchable(REASON)
         (empty,) = self._inner.values_of([source_of(op.inputs[0])])
-        return self._with_element(op, tensor_lists.of_any_shape(empty.value), None)
+        return self._with_element(op, variants.of_any_shape(empty.value), None)
 
     def _with_element(self, op: Operation, handle: Tensor, before: Any) -> Tensor:
         index, element = self._inner.values_of(dependencies.inputs_of(op)[1:3])

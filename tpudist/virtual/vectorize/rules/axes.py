@@ -207,23 +207,13 @@ def split(node: Node) -> Sequence[BatchedValue] | None:
     axis = node.constant(0)
     if axis is None:
         return None
-    return _stacked_outputs(
-        node,
-        tf.split(
-            node.inputs[1].stacked(), len(node.op.outputs), int(axis) % len(node.input_shape(1)) + 1
-        ),
-    )
+    axis = int(axis) % len(node.input_shape(1)) + 1
+    parts = tf.split(node.inputs[1].stacked(), len(node.op.outputs), axis)
+    return node.batches("stacked", parts)
 
 
 @rule("Unpack")
 def unpack(node: Node) -> Sequence[BatchedValue] | None:
     """Unstacks along an axis."""
     axis = node.op.get_attr("axis") % len(node.input_shape())
-    return _stacked_outputs(node, tf.unstack(node.inputs[0].stacked(), axis=axis + 1))
-
-
-def _stacked_outputs(node: Node, tensors: Sequence[Tensor]) -> list[Any]:
-    return [
-        batched_values.Batch(node.count, node.shape(i), stacked=tensor)
-        for i, tensor in enumerate(tensors)
-    ]
+    return node.batches("stacked", tf.unstack(node.inputs[0].stacked(), axis=axis + 1))

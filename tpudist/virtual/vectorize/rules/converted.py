@@ -19,7 +19,6 @@ from tpudist.virtual.vectorize.values import batched_values
 if TYPE_CHECKING:
     from typing import Sequence
 
-    from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.vectorize.rules.node import Node
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
@@ -47,23 +46,16 @@ def converted(node: Node) -> Sequence[BatchedValue] | None:
     shapes = input_shapes + output_shapes
     if None in shapes or any(len(shape) > _RANK for shape in shapes):
         return None
-    pairs = [_value_and_is_stacked(value) for value in node.inputs]
-    values = [pair for pair in pairs if pair is not None]
-    if len(values) < len(pairs):
+    kinds = (batched_values.Uniform, batched_values.Batch)
+    if not all(isinstance(value, kinds) for value in node.inputs):
         return None
-    tensors = vectorized.converted(node.op, node.count, values)
+    pairs = [(value.in_form("stacked"), node.is_batch(i)) for i, value in enumerate(node.inputs)]
+    tensors = vectorized.converted(node.op, node.count, pairs)
     if tensors is None or len(tensors) != len(output_shapes):
         return None
     made = [_batch(node, *pair) for pair in zip(tensors, output_shapes)]
     outputs = [output for output in made if output is not None]
     return outputs if len(outputs) == len(made) else None
-
-
-def _value_and_is_stacked(value: Any) -> tuple[Tensor, bool] | None:
-    """An input as the converter takes it: a tensor, and whether it is stacked; else None."""
-    if isinstance(value, batched_values.Uniform):
-        return value.value, False
-    return (value.stacked(), True) if isinstance(value, batched_values.Batch) else None
 
 
 def _batch(node: Node, converted_output: Any, shape: Any) -> BatchedValue | None:

@@ -56,23 +56,10 @@ def broadcast(node: Node) -> Sequence[BatchedValue] | None:
     if rank and all(node.broadcasts_rows(i) for i in range(len(node.inputs))):
         same_shapes = all(shape == shapes[0] for shape in shapes)
         form = _common_form(node) if same_shapes or rank < BROADCAST_RANK else "rows"
-        return node.on_form(
-            form,
-            *[
-                value.value if isinstance(value, batched_values.Uniform) else value.in_form(form)
-                for value in node.inputs
-            ],
-        )
+        return node.on_form(form, *[value.in_form(form) for value in node.inputs])
     if rank >= BROADCAST_RANK and any(shape != shapes[0] for shape in shapes):
         return None
-    return node.on_stacked(
-        *[
-            value.value
-            if isinstance(value, batched_values.Uniform)
-            else value.stacked_to_rank(rank)
-            for value in node.inputs
-        ]
-    )
+    return node.on_stacked(*[value.stacked_to_rank(rank) for value in node.inputs])
 
 
 def _common_form(node: Node) -> str:

@@ -15,7 +15,7 @@ from tpudist.virtual.vectorize.values import batched_values
 if TYPE_CHECKING:
     from typing import Sequence
 
-    from tpudist.tfcompat.annotations import Nest, Tensor
+    from tpudist.tfcompat.annotations import Nest
     from tpudist.virtual.vectorize.rules.node import Node
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
@@ -166,10 +166,7 @@ def matmul(node: Node) -> Sequence[BatchedValue] | None:
         return [batched_values.ReplicaSum(node.add_op(left.rows(), right.rows())[0])]
     if node.op.inputs[0].dtype == tf.bfloat16 and not versions.MULTIPLIES_BFLOAT16_BATCHES:
         return None
-    values = [
-        value.value if isinstance(value, batched_values.Uniform) else value.stacked()
-        for value in node.inputs
-    ]
+    values = [value.in_form("stacked") for value in node.inputs]
     return node.from_stacked(tf.matmul(*values, transpose_a=flip[0], transpose_b=flip[1]))
 
 
@@ -186,21 +183,10 @@ def batch_matmul(node: Node) -> Sequence[BatchedValue] | None:
         return _by_one_matrix(node, left, right.value)
     rank = len(node.shape())
     if rank > 2 and node.broadcasts_rows(0) and node.broadcasts_rows(1):
-        return node.on_rows(*[_rows_or_value(value) for value in node.inputs])
+        return node.on_rows(*[value.in_form("rows") for value in node.inputs])
     if node.op.type == "BatchMatMul":
         return None
-    return node.on_stacked(
-        *[
-            value.value
-            if isinstance(value, batched_values.Uniform)
-            else value.stacked_to_rank(rank)
-            for value in node.inputs
-        ]
-    )
-
-
-def _rows_or_value(value: Any) -> Tensor:
-    return value.value if isinstance(value, batched_values.Uniform) else value.rows()
+    return node.on_stacked(*[value.stacked_to_rank(rank) for value in node.inputs])
 
 
 def _is_one_matrix(node: Node) -> bool:
@@ -232,9 +218,7 @@ def einsum(node: Node) -> Sequence[BatchedValue] | None:
     """Sums products along named axes; the axis of replicas gets a name of its own."""
     terms, out = node.op.get_attr("equation").decode().replace(" ", "").split("->")
     name = next(letter for letter in string.ascii_letters if letter not in terms + out)
-    tensors = [
-        v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs
-    ]
+    tensors = [value.in_form("stacked") for value in node.inputs]
     terms = [
         term if isinstance(value, batched_values.Uniform) else name + term
         for term, value in zip(terms.split(","), node.inputs)

@@ -7,7 +7,7 @@ alone, up to the order of floating-point additions.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import tensorflow as tf
 
@@ -149,22 +149,25 @@ class Node:
         """Adds a copy of the op with these input tensors; returns its output tensors."""
         return functions.copy_op(self.op, inputs).outputs
 
-    def on_rows(self, *inputs: Any) -> list[BatchedValue]:
-        """Adds the op on rows; returns its batched outputs."""
+    def batches(self, form: str, tensors: Sequence[Tensor]) -> list[BatchedValue]:
+        """The batched outputs of the op, of tensors in `form`, "rows" or "stacked"."""
         return [
-            batched_values.Batch(self.count, self.shape(i), rows=output)
-            for i, output in enumerate(self.add_op(*inputs))
+            batched_values.Batch(self.count, self.shape(i), **{form: tensor})
+            for i, tensor in enumerate(tensors)
         ]
-
-    def on_stacked(self, *inputs: Any) -> list[BatchedValue]:
-        """Adds the op on stacked values; returns its batched outputs, of which there is one."""
-        return self.from_stacked(self.add_op(*inputs)[0])
 
     def on_form(self, form: str, *inputs: Any) -> list[BatchedValue]:
         """Adds the op on values in `form`, "rows" or "stacked"; returns its batched outputs."""
-        (output,) = self.add_op(*inputs)
-        return [batched_values.Batch(self.count, self.shape(), **{form: output})]
+        return self.batches(form, self.add_op(*inputs))
+
+    def on_rows(self, *inputs: Any) -> list[BatchedValue]:
+        """Adds the op on rows; returns its batched outputs."""
+        return self.on_form("rows", *inputs)
+
+    def on_stacked(self, *inputs: Any) -> list[BatchedValue]:
+        """Adds the op on stacked values; returns its batched outputs."""
+        return self.on_form("stacked", *inputs)
 
     def from_stacked(self, tensor: Tensor) -> list[BatchedValue]:
         """The batched outputs of an op with one output, the stacked `tensor`."""
-        return [batched_values.Batch(self.count, self.shape(), stacked=tensor)]
+        return self.batches("stacked", [tensor])

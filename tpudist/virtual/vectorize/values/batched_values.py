@@ -7,8 +7,8 @@ For a tensor of shape ``[b, ...]`` in the trace it is one of
   replica after replica: the same memory under two shapes;
 * `ReplicaSum`: one tensor ``[b, ...]``, the sum over the replicas;
 * `PerReplicaTensors`: N tensors;
-* `tensor_lists.StackedList`: one tensor list, whose elements are the stacked elements of N lists;
-* `optionals.Optionals`: one optional, whose value is the stacked values of N optionals;
+* `variants.StackedList`: one tensor list, whose elements are the stacked elements of N lists;
+* `variants.Optionals`: one optional, whose value is the stacked values of N optionals;
 * `ragged_values.Ragged`: one tensor with the rows of all replicas, whose numbers only the run
   knows.
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -66,11 +66,7 @@ class BatchedValue:
         return self.tensors()
 
     def per_replica(self) -> Sequence[Tensor]:
-        """One tensor per replica.
-
-        Raises:
-          NotBatchable: only the sum over the replicas is known.
-        """
+        """One tensor per replica."""
         raise NotBatchable("only the sum over the replicas is known")
 
     def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
@@ -118,6 +114,14 @@ class Uniform(BatchedValue):
     def stacked(self) -> Tensor:
         """The value repeated along a new first axis, like a stacked `Batch`."""
         return made_ops.repeated(self.value, self.count)
+
+    def in_form(self, form: str) -> Tensor:
+        """The tensor itself, which ops broadcast to the others in `form`."""
+        return self.value
+
+    def stacked_to_rank(self, rank: int) -> Tensor:
+        """The tensor itself, which ops broadcast to stacked ones of `rank`."""
+        return self.value
 
     def total(self, leaf: str = "") -> Tensor:
         """The sum over the replicas; `leaf` is its name in errors."""
@@ -301,7 +305,7 @@ class Batch(BatchedValue):
                 return form
         return "rows" if len(self.shape) > 1 else "stacked"
 
-    def in_form(self, form: object) -> Tensor:
+    def in_form(self, form: str) -> Tensor:
         """The tensor of `form`, "rows" or "stacked"."""
         return self.rows() if form == "rows" else self.stacked()
 
@@ -337,3 +341,8 @@ class Batch(BatchedValue):
     def total(self, leaf: str = "") -> Tensor:
         """The sum over the replicas; `leaf` is its name in errors."""
         return tf.reduce_sum(self.stacked(), made_ops.constant(0))
+
+
+def tensors_of(values: Iterable[BatchedValue]) -> list[Tensor]:
+    """The tensors that batched values consist of."""
+    return [tensor for value in values for tensor in value.tensors()]

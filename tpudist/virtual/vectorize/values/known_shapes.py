@@ -167,28 +167,20 @@ _MAX_ELEMENTS = 1024
 
 def constant_outputs(op: Operation, inputs: Any) -> list[Any] | None:
     """The outputs of `op`, if it is a small constant or computes small integers; or None."""
-    if op.type == "Const":
-        return _constant_value(op)
-    if not inputs or not all(_is_small(tensor) for tensor in list(op.inputs) + list(op.outputs)):
+    tensors = list(op.inputs) + list(op.outputs)
+    if any((tensor.shape.num_elements() or 0) > _MAX_ELEMENTS for tensor in tensors):
+        return None
+    is_constant, dtypes = op.type == "Const", [tensor.dtype for tensor in tensors]
+    if not all(d.is_integer or d.is_bool or is_constant and d.is_floating for d in dtypes):
+        return None
+    if is_constant:
+        return None if op.control_inputs else [functions.static_value(op.outputs[0])]
+    if not inputs:
         return None
     values = [batched.constant() for batched in inputs]
     if any(value is None or np.size(value) > _MAX_ELEMENTS for value in values):
         return None
     return made_ops.evaluated(op, values)
-
-
-def _constant_value(op: Operation) -> list[Any] | None:
-    (output,) = op.outputs
-    is_number = output.dtype.is_floating or output.dtype.is_integer or output.dtype.is_bool
-    if not is_number or op.control_inputs or output.shape.num_elements() > _MAX_ELEMENTS:
-        return None
-    return [functions.static_value(output)]
-
-
-def _is_small(tensor: Tensor) -> bool:
-    if not (tensor.dtype.is_integer or tensor.dtype == tf.bool):
-        return False
-    return not tensor.shape.is_fully_defined() or tensor.shape.num_elements() <= _MAX_ELEMENTS
 
 
 def output_shapes(op: Operation, inputs: Any) -> list[Shape]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import tensorflow as tf
 
 from tpudist.tfcompat import graphs
-from tpudist.virtual.vectorize.values import optionals, ragged_values, tensor_lists
+from tpudist.virtual.vectorize.values import ragged_values, variants
 from tpudist.virtual.vectorize.values.batched_values import (
     Batch,
     NotBatchable,
@@ -48,18 +48,14 @@ def from_replicas(
 
 
 def common_layout(one: Any, other: Any) -> BatchedValue:
-    """A batched value whose layout both can be converted to.
-
-    Raises:
-      NotBatchable: there is no such layout.
-    """
+    """A batched value whose layout both can be converted to."""
     if isinstance(one, Uniform):
         return other
     if isinstance(other, Uniform) or same_layout(one, other):
         return one
     if isinstance(one, ReplicaSum) or isinstance(other, ReplicaSum):
         return one if isinstance(one, ReplicaSum) else other
-    if isinstance(one, tensor_lists.StackedList) or isinstance(other, tensor_lists.StackedList):
+    if isinstance(one, variants.StackedList) or isinstance(other, variants.StackedList):
         raise NotBatchable("lists of tensors of several shapes")
     return PerReplicaTensors(one.count)
 
@@ -74,16 +70,16 @@ def with_layout(batched: Any, layout: Any) -> BatchedValue:
     """`batched`, converted to the layout of `layout`."""
     if same_layout(batched, layout):
         return batched
-    if isinstance(layout, optionals.Optionals):
-        return optionals.with_layout(batched, layout)
+    if isinstance(layout, variants.Optionals):
+        return variants.optional_with_layout(batched, layout)
     if isinstance(layout, ReplicaSum):
         return ReplicaSum(batched.total())
     if isinstance(layout, PerReplicaTensors):
         return PerReplicaTensors(layout.count, batched.per_replica())
-    if isinstance(layout, tensor_lists.PaddedList):
+    if isinstance(layout, variants.PaddedList):
         raise NotBatchable("lists of different lengths")
-    if isinstance(layout, tensor_lists.StackedList):
-        return layout.with_tensors([tensor_lists.of_any_shape(batched.value)])
+    if isinstance(layout, variants.StackedList):
+        return layout.with_tensors([variants.of_any_shape(batched.value)])
     if isinstance(batched, Uniform):
         return Batch(layout.count, layout.shape, stacked=batched.stacked())
     return Batch(layout.count, layout.shape, parts=batched.per_replica())

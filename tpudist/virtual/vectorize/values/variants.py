@@ -1,0 +1,198 @@
+"""Batched tensor lists, which loops read and write, and optionals of branches."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Sequence
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions, made_ops
+from tpudist.virtual.trace.dependencies import IdentityMap
+from tpudist.virtual.vectorize.values.batched_values import BatchedValue, NotBatchable, Uniform
+
+if TYPE_CHECKING:
+    from tpudist.tfcompat.annotations import DType, FunctionGraph, Tensor
+
+
+#: Ops that return a new list; input 0 is the shape of its elements.
+_MAKERS = ("EmptyTensorList", "TensorListReserve")
+
+
+class StackedList(BatchedValue):
+    """One tensor list for all replicas, whose elements have the shape ``[N] + shape``."""
+
+    def __init__(self, count: int, shape: Any, dtype: DType, tensor: Tensor | None = None) -> None:
+        self.count = count
+        self.shape = list(shape)
+        self.dtype = dtype
+        self._tensors = [tensor]
+
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([tf.compat.v1.placeholder(tf.variant, [])])
+
+    def per_replica(self) -> Any:
+        """One list per replica."""
+        stacked = tf.raw_ops.TensorListStack(
+            input_handle=self.value,
+            element_shape=tf.constant([self.count] + self.shape),
+            element_dtype=self.dtype,
+        )
+        return [
+            tf.raw_ops.TensorListFromTensor(
+                tensor=elements, element_shape=tf.constant(self.shape, tf.int32, [len(self.shape)])
+            )
+            for elements in tf.unstack(stacked, self.count, 1)
+        ]
+
+
+class PaddedList(BatchedValue):
+    """A list to which replicas pushed unequal numbers of elements, in a loop that they left.
+
+    Where a replica had left, `whole` has an element of no meaning for it. `lengths` is an int32
+    tensor ``[N]``: how many elements each replica has.
+    """
+
+    num_tensors = 2
+
+    def __init__(self, whole: BatchedValue, lengths: Tensor) -> None:
+        self.whole = whole
+        self.lengths = lengths
+        self._tensors = [whole.value, lengths]
+
+    @property
+    def layout_key(self) -> Any:
+        """Equal for two values of this class with the same layout."""
+        return type(self.whole), self.whole.layout_key
+
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A padded list of the same layout, of its list and its lengths."""
+        return PaddedList(self.whole.with_tensors(tensors[:1]), tensors[1])
+
+    def per_replica(self) -> Any:
+        """One list per replica, without the padding."""
+        lists = self.whole.per_replica()
+        sizes = tf.unstack(self.lengths, len(lists))
+        return [tf.raw_ops.TensorListResize(input_handle=a, size=n) for a, n in zip(lists, sizes)]
+
+
+def of_any_shape(tensor: Tensor) -> Tensor:
+    """A list like `tensor`, a new one, for elements of any shape.
+
+    For an input of a loop it is a placeholder that is never fed: when the loop is batched for the
+    first time, it is not known whether replicas put different elements into the list. The loop
+    is batched again with the layout that is known then; see :func:`check_fed`.
+    """
+    if tensor.op.type == "Placeholder":
+        return tf.compat.v1.placeholder(tf.variant, [])
+    if tensor.op.type not in _MAKERS:
+        raise NotBatchable("a list of tensors that were the same for every replica")
+    shape, *others = tensor.op.inputs
+    return functions.copy_op(tensor.op, [tf.constant(-1, shape.dtype)] + others).outputs[0]
+
+
+def check_fed(graph: FunctionGraph) -> None:
+    """Checks that a finished FuncGraph has no placeholder that is never fed."""
+    fed = IdentityMap.of(graph.inputs)
+    for op in graph.get_operations():
+        if op.type == "Placeholder" and op.outputs[0] not in fed:
+            raise NotBatchable("a list of tensors that were the same for every replica")
+
+
+# Optionals, in which branches pass values to their gradients: one output of an If op is
+# an optional into which each branch packs another value, or none, and its gradient unpacks that.
+
+
+#: The op that packs a value into an optional, and the op that makes an empty one.
+FULL, EMPTY = "OptionalFromValue", "OptionalNone"
+
+
+class Optionals(BatchedValue):
+    """One optional for all replicas, whose value is their stacked values.
+
+    A kind is a pair of ``DType`` and the shape in one replica, None if the optional is empty.
+    Inside a branch `kinds` has one; as the output of an If or Case op one for each branch, and
+    `tensors` has the condition of that op beside the optional.
+    """
+
+    def __init__(self, count: int, kinds: Any, tensors: Sequence[Tensor] = ()) -> None:
+        self.count = count
+        self.kinds = list(kinds)
+        self._tensors = list(tensors)
+
+    @classmethod
+    def of(cls, count: int, value: object, dtype: DType, shape: object) -> Any:
+        """Packs a stacked `value`, of `shape` in one replica."""
+        return cls(count, [(dtype, shape)], [_pack(value)])
+
+    @property
+    def is_branch_output(self) -> bool:
+        """Whether it is the output of an If or Case op, not a value inside a branch."""
+        return len(self.kinds) > 1
+
+    @property
+    def num_tensors(self) -> int:
+        """Number of `tensors()`."""
+        return 1 + self.is_branch_output
+
+    @property
+    def layout_key(self) -> tuple[Any, ...]:
+        """Equal for two values of this class with the same layout; all are equal in a branch."""
+        return "optional", str(self.kinds) if self.is_branch_output else None
+
+    def as_branch_output(self, condition: Any, branch_values: Any) -> Any:
+        """The output of an If or Case op, from the outputs of its branches."""
+        kinds = [
+            value.kinds[0] if isinstance(value, Optionals) else _kind_of(value)
+            for value in branch_values
+        ]
+        return Optionals(self.count, kinds, [self.value, condition])
+
+    def per_replica(self) -> list[Any]:
+        """One optional per replica."""
+        return [self._of_replica(replica) for replica in range(self.count)]
+
+    def _of_replica(self, replica: int) -> Any:
+        branches = [functools.partial(self._unpacked_one, kind, replica) for kind in self.kinds]
+        if not self.is_branch_output:
+            return branches[0]()
+        condition = self._tensors[1]
+        if condition.dtype == tf.bool:
+            return tf.cond(condition, *branches)
+        return tf.switch_case(condition, branches)
+
+    def _unpacked_one(self, kind: Any, replica: int) -> Any:
+        if kind is None:
+            return tf.raw_ops.OptionalNone()
+        return _pack(unpack(self, *kind)[replica])
+
+
+def unpack(optional: Any, dtype: DType, shape: Any) -> Any:
+    """Unpacks the stacked values of an `Optionals`, of `shape` in one replica."""
+    stacked_shape = [optional.count] + list(shape)
+    (value,) = tf.raw_ops.OptionalGetValue(
+        optional=optional.value, output_types=[dtype], output_shapes=[stacked_shape]
+    )
+    value.set_shape(stacked_shape)
+    return value
+
+
+def optional_with_layout(batched: Any, layout: Any) -> Any:
+    """`batched`, converted to the layout of `layout`, an `Optionals`."""
+    is_known = isinstance(batched, Uniform) and batched.value.op.type in (FULL, EMPTY)
+    if layout.is_branch_output or not is_known:
+        raise NotBatchable("what a gradient needs of a branch is held in another way")
+    if batched.value.op.type == EMPTY:
+        return layout.with_tensors([batched.value])
+    return layout.with_tensors([_pack(made_ops.repeated(batched.value.op.inputs[0], layout.count))])
+
+
+def _pack(value: object) -> Any:
+    return tf.raw_ops.OptionalFromValue(components=[value])
+
+
+def _kind_of(batched: Any) -> Any:
+    """The kind of a uniform optional: ``DType`` and shape of its value, or None."""
+    inputs: Any = batched.value.op.inputs if batched.value.op.type == FULL else ()
+    return (inputs[0].dtype, inputs[0].shape.as_list()) if len(inputs) else None
