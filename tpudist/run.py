@@ -33,7 +33,7 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     verb.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module by its name, as python -m does"
     )
-    verb.add_argument("script", nargs="?", help="the script's path")
+    verb.add_argument("script", nargs="?", help="the path of the script, or of a notebook")
     return verb
 
 

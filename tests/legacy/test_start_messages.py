@@ -62,6 +62,13 @@ def test_who_wants_them_gets_them(script, options, variables):
     assert "absl::InitializeLog" in done.stderr and "of the script" in done.stderr
 
 
+def test_a_program_of_tensorflow_2_starts_on_every_release(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("import tensorflow as tf\nprint(tf.executing_eagerly())\n")
+    done = run("-m", "tpudist", "run", "--era", "2.2", str(script))
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
 #: Each of its lines is deprecated on some release; two lines of its own are not.
 DEPRECATED = """
 import sys

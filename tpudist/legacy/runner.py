@@ -81,7 +81,7 @@ def run(
     """
     with contextlib.ExitStack() as undo:
         try:
-            started = start.Module(script) if module else start.Script(script)
+            started = start.Module(script) if module else start.of_path(script)
             system.check(tpu)
             inside = of_era(started, argv, era, tpu, keras, also, left_out)
             code, about = undo.enter_context(inside)
@@ -260,8 +260,7 @@ def _execute(
     code: CodeType, module: types.ModuleType, started: start.Script | start.Module, about: _About
 ) -> int:
     try:
-        started.import_parents()
-        exec(code, module.__dict__)
+        started.run(code, module)
     except SystemExit as end:
         return _exit_code(end.code)
     except Exception as error:  # noqa: BLE001
@@ -287,11 +286,13 @@ def _print_traceback(error: Exception) -> None:
 
     Of an error that says what to type the frames of tpudist and TensorFlow say nothing more.
     """
-    folders = _OURS
+    folders = list(_OURS)
     is_short = isinstance(error, TpudistError) and not console.is_verbose()
     if is_short:
         tensorflow = os.path.dirname(hook.file_of_tensorflow() or machine.PACKAGE)
         folders = [machine.PACKAGE, os.path.realpath(machine.PACKAGE), tensorflow]
+    if "IPython" in sys.modules:  # which runs the cells of a notebook
+        folders.append(os.path.dirname(sys.modules["IPython"].__file__ or ""))
     trace = error.__traceback__ = _users_frames(error.__traceback__, folders)
     traceback.print_exception(type(error), error, trace, chain=not is_short)
 

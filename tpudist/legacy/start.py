@@ -8,9 +8,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import ScriptError
+from tpudist.surfaces.eras import notebook_cells
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
 
 
 class Script:
@@ -48,8 +50,19 @@ class Script:
         self.folder = os.path.dirname(os.path.realpath(path))
         self.attributes = {"__file__": os.path.abspath(path), "__package__": None}
 
-    def import_parents(self) -> None:
-        """Nothing: a script is of no package."""
+    def run(self, code: CodeType, module: ModuleType) -> None:
+        """Runs the script's code in a module."""
+        exec(code, module.__dict__)
+
+
+class Notebook(Script):
+    """A notebook, whose cells IPython runs."""
+
+    def run(self, unused_code: CodeType, module: ModuleType) -> None:
+        """Runs the cells in a module."""
+        from tpudist.legacy import notebook_runs
+
+        notebook_runs.run(notebook_cells.read(self.path), module, self.path)
 
 
 class Module:
@@ -83,10 +96,16 @@ class Module:
             "__cached__": spec.cached,
         }
 
-    def import_parents(self) -> None:
-        """Imports the packages that it is in, as Python does before it runs a module."""
+    def run(self, code: CodeType, module: ModuleType) -> None:
+        """Imports the packages that it is in, as Python does, and runs its code in a module."""
         if self._package:
             importlib.import_module(self._package)
+        exec(code, module.__dict__)
+
+
+def of_path(path: str) -> Script:
+    """What a path names: a script, or a notebook."""
+    return Notebook(path) if path.endswith(".ipynb") else Script(path)
 
 
 def _spec(name: str) -> ModuleSpec:

@@ -75,7 +75,8 @@ def start() -> None:
                 undo.enter_context(_filtered())
         from tpudist.tfcompat import versions
 
-        if is_silent and versions.HAS_LOGICAL_DEVICES and not os.path.exists("/dev/nvidiactl"):
+        # TensorFlow 1 cannot turn eager execution on any more once it has looked.
+        if is_silent and versions.TF2 and not os.path.exists("/dev/nvidiactl"):
             from tpudist.tfcompat import devices
 
             devices.gpus()  # what a GPU's TensorFlow logs where there is none, it logs once: now

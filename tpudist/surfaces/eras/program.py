@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Iterable, Iterator, List, NamedTuple, Sequence
 
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError
-from tpudist.surfaces.eras import decisions, evidence, packages, reach, walks
+from tpudist.surfaces.eras import decisions, evidence, notebook_cells, packages, reach, walks
 from tpudist.surfaces.eras.keras import Keras
 
 if TYPE_CHECKING:
@@ -265,8 +265,7 @@ def parse(path: str) -> ast.Module:
       ScriptError: it cannot be read or parsed; says where.
     """
     try:
-        with open(path, "rb") as file:
-            source = file.read()
+        source = _source(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source, path)
@@ -277,9 +276,15 @@ def parse(path: str) -> ast.Module:
         raise ScriptError(
             "%s is not Python 3: %s" % (where, getattr(error, "msg", error)),
             "tpudist runs the script in this Python",
-            "if it is Python 2, 2to3 -w %s; if it is a notebook, jupyter "
-            "nbconvert --to script" % os.path.basename(path),
+            "if it is Python 2, 2to3 -w %s" % os.path.basename(path),
         ) from error
+
+
+def _source(path: str) -> bytes | str:
+    if path.endswith(".ipynb"):
+        return notebook_cells.python(path)
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def some(names: Iterable[Evidence], most: int = 2) -> str:
