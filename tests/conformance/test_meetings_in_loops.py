@@ -211,6 +211,12 @@ def results(surface, mode, strategy, fn, *args):
     return mode.evaluate(lambda: surface.results(strategy, fn, *args))
 
 
+@pytest.fixture(autouse=True)
+def no_seed_is_left():
+    yield
+    tf1.set_random_seed(None)
+
+
 @pytest.mark.parametrize("seed", [3, None])
 def test_numbers_that_replicas_draw_in_a_loop_differ(surface, mode, strategy, seed):
     """Under a global seed they are the same in each run, too."""

@@ -102,7 +102,8 @@ class TPUClusterResolver(native.TPUClusterResolver):
           ArgumentTypeError: (a TypeError) `tpu` is no name.
           TPUAccessError: Google's services cannot be asked for it.
         """
-        name = os.environ.get(machine.TPU) or _one(tpu)
+        given = _one(tpu)  # refused also where the environment says another
+        name = os.environ.get(machine.TPU) or given
         found = name or places.named(None, os.environ)
         self._system = None
         if virtual_system.is_virtual(found):
