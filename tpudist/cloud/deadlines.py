@@ -41,17 +41,10 @@ def seconds() -> float:
 
 
 def call(function: Callable[[], Result], limit: float) -> Result:
-    """What `function` returns or raises, if it does so in time.
+    """What `function` returns or raises within `limit` seconds; else raises `TooLate`.
 
     The clients have no deadline of their own (a name that does not resolve, a server
     that accepts and says nothing), so the function runs in a thread that is left behind.
-
-    Args:
-      function: takes nothing.
-      limit: seconds.
-
-    Raises:
-      TooLate: it did neither.
     """
     outcome: list[Result] = []
     failure: list[BaseException] = []

@@ -47,12 +47,7 @@ _REFUSED = ("AccessTokenRefreshError", "HttpAccessTokenRefreshError", "RefreshEr
 
 
 def explain(error: BaseException, asked: Asked) -> Failure:
-    """The error, in three parts, that a failure of the clients means.
-
-    Args:
-      error: what they raised.
-      asked: which TPU they were asked for.
-    """
+    """The error, in three parts, that a failure of the clients means."""
     chain = list(_chain(error))
     for rule in (_packages, _late, _metadata, _status, _credentials, _garbage, _network):
         for each in chain:
@@ -254,13 +249,7 @@ def _line(error: BaseException) -> str:
 
 
 def not_configured(error: BaseException, name: str, version: str) -> TPUStateError:
-    """The error of a runtime whose version could not be set.
-
-    Args:
-      error: what the client raised.
-      name: the TPU's name.
-      version: what was asked for.
-    """
+    """The error of a runtime that could not be set to a version: the client raised `error`."""
     return TPUStateError(
         "the runtime of TPU %r cannot be set to %s: %s" % (name, version, _line(error)),
         "its TensorFlow servers refuse that version, or port 8475 of its hosts is not "
@@ -270,12 +259,7 @@ def not_configured(error: BaseException, name: str, version: str) -> TPUStateErr
 
 
 def not_ready(error: BaseException, asked: Asked) -> TPUStateError:
-    """The error of a TPU that TensorFlow's resolver does not take for ready.
-
-    Args:
-      error: what the resolver raised.
-      asked: which TPU that is.
-    """
+    """The error of a TPU that TensorFlow's resolver does not take for ready, as `error` says."""
     return TPUStateError(
         "%s: %s" % (asked.place, _line(error)),
         "TensorFlow's resolver takes only a TPU whose state is READY",

@@ -65,11 +65,7 @@ class Node(NamedTuple):
 
 
 def parse(reply: object, name: str, zone: str = "", project: str = "") -> Node:
-    """The `Node` that a reply describes.
-
-    Args:
-      reply: the decoded JSON of ``projects.locations.nodes.get``.
-      name, zone, project: of the TPU that was asked for.
+    """The `Node` that a reply describes, the decoded JSON of ``projects.locations.nodes.get``.
 
     Raises:
       Garbled: it is no object, or its fields have the wrong kinds.
@@ -196,12 +192,7 @@ def trouble(node: Node) -> Trouble | None:
 
 
 def error(node: Node, waited: float = 0) -> TPUStateError | None:
-    """The error of a TPU that cannot be used now, or None.
-
-    Args:
-      node: as the TPU API describes it.
-      waited: seconds that were spent waiting for it.
-    """
+    """The error of a TPU that cannot be used now, after seconds of waiting; or None."""
     problem = trouble(node)
     if problem is None:
         return None

@@ -63,11 +63,7 @@ def asked(address: str) -> str | None:
 def refusal(place: str, name: str, runtime: str | None, tensorflow: str) -> TPUStateError | None:
     """The error of a runtime that is not of the client's minor release, or None.
 
-    Args:
-      place: the TPU, as errors have it.
-      name: its name or address.
-      runtime: its version; one without a release in it (a nightly) passes.
-      tensorflow: the version of the TensorFlow here.
+    A version without a release in it (a nightly) passes.
     """
     there, here = release_in(runtime), release_in(tensorflow)
     if there is None or there == here:
@@ -81,13 +77,7 @@ def refusal(place: str, name: str, runtime: str | None, tensorflow: str) -> TPUS
 
 
 def line_that_sets(name: str, tensorflow: str | None, runtime: str | None = None) -> str:
-    """What to type so that a TPU runs a release.
-
-    Args:
-      name: the TPU's name or address.
-      tensorflow: the version it shall fit.
-      runtime: what it runs; the hosts of TPU VMs have images instead.
-    """
+    """What to type so that a TPU runs a release; the hosts of TPU VMs have images instead."""
     wanted = runtime_for(tensorflow)
     if (runtime or "").startswith("tpu-vm"):
         return "make the TPU again: gcloud compute tpus tpu-vm create %s --version=tpu-vm-tf-%s" % (

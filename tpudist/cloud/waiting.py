@@ -30,12 +30,7 @@ _INTERVAL = 5.0
 
 
 def look(fetch: Fetch, asked: failures.Asked, limit: float | None = None) -> nodes.Node:
-    """What the TPU API says of a TPU; what may pass is asked again.
-
-    Args:
-      fetch: asks once.
-      asked: which TPU that is.
-      limit: seconds; what TPUDIST_TPU_TIMEOUT allows if None.
+    """What the TPU API says of a TPU; what may pass is asked again, for `limit` seconds.
 
     Raises:
       TPUAccessError, TPUNameError: it does not say anything in time.
@@ -68,9 +63,7 @@ def answered(
 def healthy(fetch: Fetch, asked: failures.Asked, waits: bool = True) -> nodes.Node:
     """The TPU, once it can be used; a line on standard error says what is waited for.
 
-    Args:
-      fetch, asked: as for :func:`look`.
-      waits: False raises at once where waiting might help.
+    Where `waits` is False it raises at once.
 
     Raises:
       TPUStateError: it cannot be used, and does not become usable in time.
@@ -119,15 +112,10 @@ _WITHOUT = ("no_grpc_proxy", "no_proxy")
 
 
 def reach(place: str, addresses: Sequence[str], limit: float) -> None:
-    """Waits until the servers of all hosts answer; a line says what is waited for.
-
-    Args:
-      place: the TPU, as errors have it.
-      addresses: ``"IP:PORT"`` of each host; none of a TPU of this machine.
-      limit: seconds.
+    """Waits until the servers at all addresses answer; a line says what is waited for.
 
     Raises:
-      TPUStateError: one does not in time.
+      TPUStateError: one does not within `limit` seconds.
     """
     start, is_told = time.monotonic(), False
     hosts = list(dict.fromkeys(map(_host, addresses)))

@@ -36,12 +36,7 @@ class Found(NamedTuple):
 def constructed(
     resolver: Any, start: Callable[[], None], tpu: Any, zone: str | None, project: str | None
 ) -> None:
-    """Runs the native resolver's constructor, which asks where this machine is.
-
-    Args:
-      resolver: what is constructed.
-      start: its constructor, which may run again after a failure.
-      tpu, zone, project: its arguments.
+    """Runs the native resolver's constructor, `start`, which asks where this machine is.
 
     Raises:
       TPUNameError: no TPU is named, or there cannot be one of that name.
@@ -84,15 +79,7 @@ def _require_sound_place(resolver: object) -> None:
 
 
 def answer(resolver: object, function: Callable[[], Any]) -> Any:
-    """The result of a native method that asks the TPU API, once the TPU can be used.
-
-    Args:
-      resolver: of a TPU that is named.
-      function: the method, bound.
-
-    Raises:
-      TPUStateError, TPUAccessError, TPUNameError: it cannot be used, and why.
-    """
+    """The result of a bound native method that asks the TPU API, once the TPU can be used."""
     asked = _asked(resolver)
     waiting.healthy(functools.partial(tpu_client.fetch, resolver), asked, waits=False)
     try:
@@ -109,9 +96,6 @@ def ready(resolver: object) -> None:
     """Waits until a resolver's TPU is healthy and its servers answer.
 
     Nothing is asked of the TPU of this machine, nor of resolvers of other kinds.
-
-    Args:
-      resolver: of a real TPU.
 
     Raises:
       TPUStateError: it does not get healthy in time, runs another TensorFlow, or cannot
@@ -175,14 +159,7 @@ def look(resolver: object) -> Node:
 
 
 def configure(resolver: object) -> str:
-    """Sets the runtime of a resolver's TPU to this TensorFlow's release.
-
-    Returns:
-      The version set.
-
-    Raises:
-      TPUStateError, TPUAccessError, TPUNameError: it cannot be set, and why.
-    """
+    """Sets the runtime of a resolver's TPU to this TensorFlow's release; returns its version."""
     version = runtimes.runtime_for(str(versions.TF)) or ""
     try:
         deadlines.call(

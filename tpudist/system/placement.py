@@ -142,12 +142,7 @@ def _check(topology: Any, shape: list[int] | None, num_replicas: int) -> None:
 def on_slice(
     system: VirtualSystem, num_cores: int | None = None, assignment: Assignment = None
 ) -> Placement:
-    """The `Placement` of a strategy on a virtual slice.
-
-    Args:
-      system: the `VirtualSystem`.
-      num_cores: use only that many cores, one per replica.
-      assignment: a `DeviceAssignment`, instead of `num_cores`.
+    """The `Placement` of a strategy on a virtual slice, on so many cores or as an assignment says.
 
     Raises:
       TopologyError: more cores than the slice has.

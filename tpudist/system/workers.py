@@ -104,10 +104,6 @@ def with_cores(devices: Iterable[Any], system: virtual_system.VirtualSystem | No
     """A Session's list of devices, with a virtual TPU's cores and its system device.
 
     Logical CPUs that stand for its cores are left out.
-
-    Args:
-      devices: what the native Session lists.
-      system: the virtual TPU, or None.
     """
     listed = list(devices)
     if system is None or any(each.device_type == "TPU" for each in listed):

@@ -68,12 +68,7 @@ def records() -> dict[str, Any]:
 
 
 def compared(line: Mapping[str, Any], recorded: Mapping[str, Any], virtual: bool) -> dict[str, Any]:
-    """Whether a value is what is recorded, and by how much it is not.
-
-    Args:
-      line: of a worker, of kind ``value``.
-      recorded: :func:`records`.
-      virtual: whether it comes from a virtual TPU.
+    """Whether a worker's value is what is recorded, and by how much it is not.
 
     Returns:
       ``agrees``; ``rtol``, 0 for exactly; ``error``: the largest difference, relative to

@@ -37,14 +37,7 @@ def tpu_refusals() -> list[causes.Cause]:
 
 
 def check_program(program: Program, results: object) -> list[causes.Cause]:
-    """Reports what a TPU would refuse of a traced program.
-
-    Args:
-      program: the `Program`, whose replica function has been traced.
-      results: what the function returned.
-
-    Returns:
-      The causes, reported before or not.
+    """Reports and returns what a TPU would refuse of a traced program.
 
     Raises:
       CompileError: (a RuntimeError) there is something, and TPUDIST_TPU_CHECK is "error".
@@ -53,46 +46,20 @@ def check_program(program: Program, results: object) -> list[causes.Cause]:
 
 
 def check_ops(ops: Sequence[Operation], results: object) -> list[causes.Cause]:
-    """Reports what a TPU would refuse of replicas that were traced one by one.
-
-    Args:
-      ops: the ops of all replicas, in one graph.
-      results: what the replicas returned.
-
-    Returns:
-      As :func:`check_program`.
-
-    Raises:
-      CompileError: as :func:`check_program`.
-    """
+    """Reports what a TPU would refuse of replicas that were traced one by one into one graph."""
     if not ops or _mode() == "off":
         return []
     return _report(lambda: causes.of(ops, _tensors(results, ops[0].graph), {}))
 
 
 def check_pipeline(extended: Extended, dataset: object) -> None:
-    """Reports what the hosts of a slice, if there are several, could not do of an input pipeline.
-
-    Args:
-      extended: the `VirtualExtended`.
-      dataset: a ``tf.data.Dataset``.
-
-    Raises:
-      CompileError: as :func:`check_program`.
-    """
+    """Reports what the hosts of a slice of several could not do of an input pipeline."""
     if extended.num_hosts > 1 and _mode() != "off":
         _report(lambda: pipelines.of(dataset), "input pipeline of %d hosts" % extended.num_hosts)
 
 
 def check_infeed(batch: object) -> None:
-    """Reports what the infeed of a TPUEstimator does not take, which TensorFlow would refuse.
-
-    Args:
-      batch: a nest of the tensors that a replica gets.
-
-    Raises:
-      CompileError: as :func:`check_program`.
-    """
+    """Reports what the infeed of a TPUEstimator does not take of a batch of one replica."""
     if _mode() != "off":
         _report(lambda: _causes_of_infeed(batch), "input function")
 
@@ -152,15 +119,7 @@ def _tensors(nest: object, graph: object) -> list[Any]:
 def _report(
     find: Callable[[], list[causes.Cause]], refused: str = "replica function"
 ) -> list[causes.Cause]:
-    """Reports the causes that a function finds; if it fails, the program runs on.
-
-    Args:
-      find: the function.
-      refused: what has the causes.
-
-    Raises:
-      CompileError: as :func:`check_program`.
-    """
+    """Reports the causes that a function finds; if it fails, the program runs on."""
     try:
         found = find()
     except Exception as error:  # of whatever kind: the check may not stop a program

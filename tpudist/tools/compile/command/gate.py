@@ -63,12 +63,7 @@ def check(options: argparse.Namespace) -> None:
 def finish(
     named: list[tuple[str, Report]], options: argparse.Namespace, refused: Sequence[Refusal] = ()
 ) -> int:
-    """Writes reports where the options say, and checks them.
-
-    Args:
-      named: (name of the function, its report), in the order of the program.
-      options: of the verb; None or False where one was left out.
-      refused: why functions were not lowered.
+    """Writes reports, each with its function's name, where the options say, and checks them.
 
     Returns:
       0, or 1 if a function is refused, or a program does not compile, is larger than

@@ -28,9 +28,6 @@ def run(options: argparse.Namespace) -> int:
 
     Without ``tpu`` and TPUDIST_TPU the script gets a virtual TPU of the slice's size.
 
-    Args:
-      options: those of ``tpudist run``; ``compile`` names the slice.
-
     Returns:
       The script's exit code; if that is 0, 1 if a function does not compile or is not
       within the limits, or if none ran.
@@ -38,7 +35,6 @@ def run(options: argparse.Namespace) -> int:
     Raises:
       TopologyError: there is no such slice, or a strategy of the script does not fit it: the
         script ends where it first runs a function.
-      CompileError: this TensorFlow cannot lower a step, or libtpu cannot be used.
     """
     gate.check(options)
     slice_ = slices.find(options.compile)

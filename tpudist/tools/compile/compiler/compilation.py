@@ -25,18 +25,9 @@ def compile_program(
     fast: bool = False,
     timeout: float | None = TIMEOUT,
 ) -> Report:
-    """Compiles a program for a slice, without a TPU.
+    """Compiles a program for a slice, without a TPU; reports also if it does not compile.
 
     Context: any; TensorFlow is neither imported nor needed.
-
-    Args:
-      topology: a name (``"v5e:2x4"``, ``"v5litepod-8"``) or a slice.
-      fast: optimize little, for an answer in seconds; memory and cost are then
-        those of a slower program.
-      timeout: in seconds.
-
-    Returns:
-      A report, also if the program does not compile.
 
     Raises:
       TopologyError: the slice does not exist or is too small.

@@ -69,9 +69,6 @@ class Libtpu(NamedTuple):
 def find(environ: Mapping[str, str] | None = None) -> Libtpu:
     """Finds the libtpu that TPUDIST_LIBTPU names, else that of the installed package.
 
-    Args:
-      environ: variables to read instead of this process' own.
-
     Raises:
       CompileError: there is none, or libtpu cannot run on this machine.
     """
@@ -128,13 +125,8 @@ def _version(path: str) -> str:
 def ask(request: Mapping[str, Any], timeout: float | None = None) -> dict[str, Any]:
     """Starts the worker, and returns its answer to a request.
 
-    Args:
-      request: see the worker; without "parent".
-      timeout: in seconds; None waits for ever.
-
-    Returns:
-      A dict. If the worker gave no answer, ``"ok"`` is False and "code" is
-      CRASHED or TIMED_OUT. The process has ended, whatever is raised.
+    If the worker gave none, ``"ok"`` is False and "code" is CRASHED or TIMED_OUT. The process has
+    ended, whatever is raised.
     """
     with tempfile.TemporaryFile() as stdin:  # a pipe would have to be written to while waiting
         stdin.write(json.dumps(dict(request, parent=os.getpid())).encode())

@@ -39,12 +39,7 @@ _INSTEAD = {
 def build(
     program: Program, topology: Slice, fast: bool, compiler: Libtpu, answer: Answer
 ) -> report.Report:
-    """Returns the report of a compilation.
-
-    Args:
-      fast: whether it was optimized little.
-      answer: the worker's.
-    """
+    """Returns the report of a compilation, from the worker's answer."""
     compiled = optimized.module(base64.b64decode(answer["optimized"])) if answer["ok"] else None
     return report.Report(
         ok=answer["ok"],

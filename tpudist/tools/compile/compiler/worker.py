@@ -180,14 +180,7 @@ class Api:
         self.call("Plugin_Initialize")
 
     def call(self, name: str, *inputs: int) -> list[int]:
-        """Calls a function of FUNCTIONS with integers and addresses.
-
-        Returns:
-          The values of the struct's output fields, as unsigned integers.
-
-        Raises:
-          PjrtError: the function returned an error, or the library does not have it.
-        """
+        """Calls a function of FUNCTIONS with integers and addresses; returns its outputs."""
         if not self._address(name):
             raise PjrtError("TOO_OLD", "PJRT %d.%d has no %s" % (self.version + (name,)))
         error, outputs = self._call(name, ctypes.c_void_p, inputs)

@@ -40,13 +40,7 @@ _MAX_DISTANCE = 4
 
 
 def normalized(hlo: bytes, replicas: int, partitions: int) -> bytes:
-    """Returns the module that is handed to libtpu, from the one that TensorFlow gave.
-
-    Args:
-      hlo: a serialized HloModuleProto, as is the result.
-      replicas: how many run it.
-      partitions: logical devices of each.
-    """
+    """Returns the serialized module that libtpu gets, from the one that TensorFlow gave."""
     module = messages.Module.FromString(hlo)
     _renumber(module)
     for computation in module.computations:

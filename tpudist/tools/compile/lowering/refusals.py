@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 #: {part of TensorFlow's message: what to type instead}.
 _HINTS = {
-    "fixed tensor list size": "maximum_iterations for the tf.while_loop, whose gradient a TPU "
-    "needs a fixed size for",
     "ninitialized": "initialise the variables first: build the model",
     "compile-time constant": "the number itself, as Python's number; or a "
     "shape that is known while tracing",

@@ -36,9 +36,7 @@ def require() -> None:
 
 
 def lower(step: Step) -> program.Program:
-    """Lowers a traced step to a `program.Program`.
-
-    Context: eager or graph; the step is not traced again.
+    """Lowers a traced step, which is not traced again, to a `program.Program`.
 
     Raises:
       CompileError: XLA cannot compile an op of it.

@@ -53,15 +53,9 @@ def trace(
 ) -> Step:
     """Traces a step once for all replicas of a strategy, as a real TPU does.
 
-    Context: cross-replica, eager or in a graph. `fn` creates variables where a
-    run would create them.
-
-    Args:
-      strategy: a strategy on the virtual TPU.
-      fn: the replica function, or a ``tf.function`` of it.
-      args, kwargs: what one replica gets. Arrays, tensors and ``tf.TensorSpec``
-        become parameters of the program, per-replica values by their first
-        component; everything else is passed to `fn` as it is.
+    Context: cross-replica, eager or in a graph. `fn` creates variables where a run would create
+    them. Arrays, tensors and ``tf.TensorSpec`` among the arguments become parameters of the
+    program, per-replica values by their first component; everything else is passed as it is.
 
     Raises:
       CompileError: an argument has an unknown shape, or `fn` raised.
