@@ -365,8 +365,8 @@ INPUT_LIB_V1_HAS_MODULE = _since("2.8")
 XLA_SHARDING_IN_PYTHON = _since("2.11")
 
 #: ``tf.config.experimental.enable_tensor_float_32_execution(False)`` asks XLA for products of whole
-#: float32 operands (``operand_precision`` of the HLO that 2.15 and 2.21 lower to; not 2.4).
-PRECISION_IS_ASKED_FOR = _since("2.15")
+#: float32 operands (seen: ``operand_precision`` of the HLO that 2.14 lowers to, and 2.13 does not).
+PRECISION_IS_ASKED_FOR = _since("2.14")
 
 #: ``framework.indexed_slices``, out of ``framework.ops`` (1.15).
 INDEXED_SLICES_HAVE_MODULE = _since("1.15")
