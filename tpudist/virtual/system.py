@@ -90,21 +90,10 @@ def check(name: object) -> None:
 def parse(name: Any, gpus: int = 1, workers: int | None = None) -> VirtualSystem:
     """The slice that a name such as ``virtual:8`` describes.
 
-    Args:
-      name: ``"virtual"`` (8 cores), ``"virtual:N"`` (N cores on one host) or
-        ``"virtual:NAME"`` with the name of a slice, such as ``v3-32`` or
-        ``v5e:2x4`` (see :func:`tpudist.surfaces.slices.find`); ``"gpus:N"`` and ``"cpus:N"``
-        for a core on each of N devices of this machine; ``"cluster:cpus:N"``, or
-        ``"cluster:virtual:N"``, for those of each worker of a cluster; ``"cluster:virtual:NAME"``
-        for a slice whose hosts are the workers.
-      gpus: how many GPUs there are: the cores of ``"gpus"``.
-      workers: how many workers a cluster has; None if that is not known yet.
-
-    Returns:
-      A `VirtualSystem`.
-
-    Raises:
-      TPUNameError: the name describes no slice.
+    ``"virtual"`` has 8 cores, ``"virtual:N"`` N of one host, ``"virtual:v3-32"`` those of a slice
+    (see :func:`tpudist.surfaces.slices.find`). ``"gpus"``, of `gpus` cores, ``"gpus:N"`` and
+    ``"cpus:N"`` have a core on each device of this machine. ``"cluster:"`` before any of these
+    means the devices of each of `workers`, None if not known yet; before a slice, its hosts.
     """
     what, _, size = devices_of(name).partition(":")
     kind = kind_of(name)

@@ -122,12 +122,7 @@ class LiftingTrace(Trace):
 
 @contextlib.contextmanager
 def outside(kwargs: dict[str, Any]) -> Iterator[None]:
-    """Leaves the traces around the current graph to create a variable.
-
-    Args:
-      kwargs: the creation arguments; an initial value that a trace computes
-        is computed outside instead.
-    """
+    """Leaves the traces around the current graph to create a variable with `kwargs`."""
     trace = current()
     if trace is None or tf.executing_eagerly():  # tf.init_scope has left it
         _lift(kwargs)
