@@ -15,10 +15,12 @@ from typing import Iterator
 
 from tpudist import console
 
-#: What notices of deprecation say: of TensorFlow's logger, and of Keras by Python's warnings.
+#: What notices of deprecation say: of TensorFlow's logger, and of Keras by Python's warnings. An
+#: error of a replica's thread is raised too, if it is not the end of a trial of ours.
 _LOGGED = re.compile(
     r"^From \S+: .* is deprecated|The TensorFlow contrib module will not be included|"
-    r"^Please fix your imports\.|is (now )?deprecated and will be removed",
+    r"^Please fix your imports\.|^Error reported to Coordinator: |"
+    r"is (now )?deprecated and will be removed",
     re.DOTALL,
 )
 _WARNED = r"(?s).*`[\w.]+` (is|argument is|property is|method is) deprecated"
