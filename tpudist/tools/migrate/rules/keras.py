@@ -117,6 +117,8 @@ def keras_optimizers(use: Use) -> None:
         )
 
 
+#: Optimizers that always compute something else since TensorFlow 2.11; others for rows alone.
+_CHANGED = {"nadam": "Nadam", "rmsprop": "RMSprop"}
 _OTHERWISE = "since TensorFlow 2.11 it computes something else%s"
 _ON_ROWS = " for the rows of a table, as an Embedding has"
 
@@ -128,9 +130,9 @@ def _of_compile(use: Use) -> None:
     is_of_rows = use.plan.keras == "3" and use.module.path in use.plan.program.sparse
     if optimizer is not None and name and is_of_rows and name.lower() != "sgd":
         use.leave(_OTHERWISE % _ON_ROWS, "--keras 2")
-    elif optimizer is not None and (name or "").lower() == "rmsprop":
+    elif optimizer is not None and (name or "").lower() in _CHANGED:
         if use.plan.keras == "2":
-            new = use.spelled("keras.optimizers.legacy.RMSprop") + "()"
+            new = use.spelled("keras.optimizers.legacy." + _CHANGED[(name or "").lower()]) + "()"
             use.replace(optimizer.value, new)
             use.note(new)
         else:
@@ -141,7 +143,8 @@ def _of_compile(use: Use) -> None:
 
 def _make_legacy(use: Use, new: str) -> None:
     if use.plan.keras == "3":
-        use.leave(_OTHERWISE % (_ON_ROWS * (not use.name.endswith("RMSprop"))), "--keras 2")
+        is_of_rows = use.name.rpartition(".")[2].lower() not in _CHANGED
+        use.leave(_OTHERWISE % (_ON_ROWS * is_of_rows), "--keras 2")
     elif type(use.node) is ast.Name:
         use.replace(use.node, use.spelled(new))
         use.note("tf." + new)
@@ -159,8 +162,8 @@ def _is_legacy(use: Use) -> bool:
         return False
     is_of_rows = use.argument(1, "momentum") is not None if name == "SGD" else True
     if use.plan.keras == "2":  # the others of Keras 2 take rows as they did
-        is_of_rows = is_of_rows and name in ("Adamax", "Ftrl", "Nadam", "SGD")
-    if name == "RMSprop" or is_of_rows and module.path in use.plan.program.sparse:
+        is_of_rows = is_of_rows and name in ("Adamax", "Ftrl", "SGD")
+    if name.lower() in _CHANGED or is_of_rows and module.path in use.plan.program.sparse:
         return True
     if use.plan.keras == "3":
         return False
