@@ -4,6 +4,7 @@ import collections
 import functools
 import importlib
 import os
+import re
 
 import pytest
 
@@ -201,3 +202,16 @@ def test_a_line_that_goes_on_gets_no_mark(tmp_path):
     text = SUM.replace("(*losses(x))", "(*losses(x)) + \\\n        z")
     first, _ = twice(tmp_path, {"a.py": text}, "latest")
     assert b"tpudist: left" not in first["a.py"].after
+
+
+@pytest.mark.parametrize("keras", ["2", "3"])
+def test_programs_of_the_proof_are_told_the_same_twice(tmp_path, keras):
+    texts = {}
+    for path in sorted(os.listdir(os.path.join(harness.CASES, "proof"))):
+        with open(os.path.join(harness.CASES, "proof", path), encoding="utf-8") as file:
+            parts = re.split(r"^== (.*)\n", file.read(), flags=re.M)[1:]
+        for name, text in zip(parts[::2], parts[1::2]):
+            texts["%s.py" % re.sub(r"\W", "_", name)] = text
+    first, second = twice(tmp_path, texts, "latest", keras=keras)
+    assert not [path for path, each in second.items() if each.before != each.after]
+    assert told(first) == told(second)
