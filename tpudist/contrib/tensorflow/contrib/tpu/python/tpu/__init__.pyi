@@ -3,8 +3,10 @@ from typing import Any
 
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import async_checkpoint as async_checkpoint
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import keras_support as keras_support
+from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import session_support as session_support
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu as tpu
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_config as tpu_config
+from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_context as tpu_context
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_estimator as tpu_estimator
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_feed as tpu_feed
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_function as tpu_function
