@@ -3,11 +3,12 @@
 import inspect
 import sys
 
+import numpy as np
 import pytest
 
 from tests.helpers.generations import second_generation
 from tpudist.errors import EraNameError
-from tpudist.legacy import runner
+from tpudist.legacy import quirks, runner
 
 tf = pytest.importorskip("tensorflow")
 
@@ -100,3 +101,14 @@ def test_without_run_it_is_told_why(package):
         print(contrib.gan.gan_model)
     assert not hasattr(contrib, "gan")
     vars(contrib).pop("gan", None)
+
+
+def test_a_feature_of_integers_takes_bools_with_every_numpy():
+    before = tf.train.Int64List
+    with quirks.applied():
+        made = tf.train.Int64List(value=np.array([True, False]))
+        feature = tf.train.Feature(int64_list=made)
+        assert isinstance(made, tf.train.Int64List)
+        assert tf.train.Int64List.FromString(made.SerializeToString()) == made
+        assert tf.train.Int64List(value=[3]).value == [3] and not tf.train.Int64List().value
+    assert feature.int64_list.value == [1, 0] and tf.train.Int64List is before

@@ -186,6 +186,36 @@ def _signatures() -> Iterator[Patch]:
         yield inspect, "getargspec", lambda function: ArgSpec(*inspect.getfullargspec(function)[:4])
 
 
+class _OfBools(type):
+    """Makes a class that stands for a message of integers, and takes NumPy's bools for some."""
+
+    native: Any
+
+    def __call__(cls, value: Iterable[Any] = (), **given: Any) -> Any:
+        import numpy as np
+
+        numbers = [int(each) if isinstance(each, np.bool_) else each for each in value]
+        return cls.native(value=numbers, **given)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.native)
+
+    def __getattr__(cls, name: str) -> object:
+        return getattr(cls.native, name)
+
+
+def _bools_in_features() -> Iterator[Patch]:
+    """Yields a ``tf.train.Int64List`` that takes NumPy's bools, as it did with NumPy 1."""
+    import numpy as np
+    import tensorflow as tf
+
+    if hasattr(np.bool_, "__index__"):
+        return
+    message = _OfBools("Int64List", (), {"native": tf.train.Int64List})
+    for each in (tf.train, tf.compat.v1.train):
+        yield each, "Int64List", message
+
+
 def _run_v2() -> Iterator[Patch]:
     """Yields ``experimental_run_v2`` of TensorFlow's own strategies.
 
@@ -203,5 +233,5 @@ def _run_v2() -> Iterator[Patch]:
 #: In the order in which they are applied.
 QUIRKS = (
     *(_optimizers_by_name, _layers_of_slim, _moments_without_mask, _units_later),
-    *(_members_of_keras, _cores_in_lists, _signatures, _run_v2),
+    *(_members_of_keras, _cores_in_lists, _signatures, _bools_in_features, _run_v2),
 )

@@ -12,6 +12,5 @@ from tpudist.v2_0.tensorflow import io as io
 from tpudist.v2_0.tensorflow import keras as keras
 from tpudist.v2_0.tensorflow import python as python
 from tpudist.v2_0.tensorflow import tpu as tpu
-from tpudist.v2_0.tensorflow import train as train
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

@@ -13,7 +13,6 @@ from tpudist.contrib.tensorflow import estimator as estimator
 from tpudist.contrib.tensorflow import io as io
 from tpudist.contrib.tensorflow import keras as keras
 from tpudist.contrib.tensorflow import tpu as tpu
-from tpudist.contrib.tensorflow import train as train
 from tpudist.system.workers import InteractiveSession as InteractiveSession
 from tpudist.system.workers import Session as Session
 from tpudist.system.workers import device as device

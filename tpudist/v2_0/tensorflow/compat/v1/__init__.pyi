@@ -11,7 +11,6 @@ from tpudist.v2_0.tensorflow import estimator as estimator
 from tpudist.v2_0.tensorflow import io as io
 from tpudist.v2_0.tensorflow import keras as keras
 from tpudist.v2_0.tensorflow import tpu as tpu
-from tpudist.v2_0.tensorflow import train as train
 from tpudist.v2_0.tensorflow.compat.v1 import distribute as distribute
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.

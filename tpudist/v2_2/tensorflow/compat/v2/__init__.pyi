@@ -10,6 +10,5 @@ from tpudist.v2_2.tensorflow import estimator as estimator
 from tpudist.v2_2.tensorflow import io as io
 from tpudist.v2_2.tensorflow import keras as keras
 from tpudist.v2_2.tensorflow import tpu as tpu
-from tpudist.v2_2.tensorflow import train as train
 
 def __getattr__(name: str) -> Any: ...  # The installed TensorFlow's, of any type.
