@@ -1,4 +1,4 @@
-"""How long Google's services may take to answer: TPUDIST_TPU_TIMEOUT."""
+"""Limits the time that Google's services may take to answer: TPUDIST_TPU_TIMEOUT."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def seconds() -> float:
 
 
 def call(function: Callable[[], Result], limit: float) -> Result:
-    """What `function` returns or raises within `limit` seconds; else raises `TooLate`.
+    """Calls `function`; raises `TooLate` if it takes more than `limit` seconds.
 
     The clients have no deadline of their own (a name that does not resolve, a server
     that accepts and says nothing), so the function runs in a thread that is left behind.

@@ -1,4 +1,4 @@
-"""Why the TPU API could not be asked, from what the clients raise, as errors of three parts.
+"""Turns what the clients of the TPU API raise into errors of three parts.
 
 The clients turn whatever happens into a ValueError with a text; the chain of
 exceptions behind it has the status and the server's own words.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Asked(NamedTuple):
-    """Which TPU was asked for; zone and project are empty if they are not known yet."""
+    """The TPU that was asked for; zone and project are empty if they are not known yet."""
 
     name: str
     zone: str = ""

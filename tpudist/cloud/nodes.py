@@ -123,7 +123,7 @@ SOUND = (HEALTHY, "", "HEALTH_UNSPECIFIED")
 
 
 class Trouble(NamedTuple):
-    """Why a TPU in some state, or of some health, cannot be used.
+    """The reason for which a TPU in some state, or of some health, cannot be used.
 
     Args:
       passes: whether it ends by itself, so that waiting helps.

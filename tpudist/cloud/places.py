@@ -1,4 +1,4 @@
-"""Where a TPU's name comes from, in words: a TPU VM, Colab, Kubernetes, or a name of Cloud TPU."""
+"""Says where a TPU's name comes from: a TPU VM, Colab, Kubernetes, or a name of Cloud TPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONFIG = "TPU_CONFIG"
 
 
 class Place(NamedTuple):
-    """Where a TPU is.
+    """The place of a TPU.
 
     Args:
       name: what a resolver takes, or None if there is nothing.
@@ -38,7 +38,7 @@ class Place(NamedTuple):
 
 
 def of(tpu: str | None, variables: Mapping[str, str], chips: Sequence[str] = ()) -> Place:
-    """Which TPU a resolver gets.
+    """Identifies the TPU that a resolver gets.
 
     Args:
       tpu: the argument of the resolver; None or empty if there is none.
@@ -89,7 +89,7 @@ def _words(name: str, variables: Mapping[str, str]) -> str:
 
 
 def unnamed(variables: Mapping[str, str]) -> tuple[str, str]:
-    """What was seen where no TPU is named, and why it names none."""
+    """The first two parts of an error where no TPU is named."""
     if variables.get(_CONFIG):
         seen = "no TPU is named in %s=%s" % (_CONFIG, variables[_CONFIG])
         return seen, "it is no JSON object with the tpu_node_name of a TPU"
@@ -97,7 +97,7 @@ def unnamed(variables: Mapping[str, str]) -> tuple[str, str]:
 
 
 def advice(variables: Mapping[str, str], chips: Sequence[str] = ()) -> str:
-    """What to pass where no TPU was named, by what the environment has."""
+    """Says what to pass where no TPU was named, by what the environment has."""
     hosts = variables.get(_ON_A_VM[1], "").count(",") + 1
     if hosts > 1:
         return (

@@ -77,7 +77,7 @@ def refusal(place: str, name: str, runtime: str | None, tensorflow: str) -> TPUS
 
 
 def line_that_sets(name: str, tensorflow: str | None, runtime: str | None = None) -> str:
-    """What to type so that a TPU runs a release; the hosts of TPU VMs have images instead."""
+    """The command by which a TPU runs a release; the hosts of TPU VMs have images instead."""
     wanted = runtime_for(tensorflow)
     if (runtime or "").startswith("tpu-vm"):
         return "make the TPU again: gcloud compute tpus tpu-vm create %s --version=tpu-vm-tf-%s" % (

@@ -30,7 +30,7 @@ _INTERVAL = 5.0
 
 
 def look(fetch: Fetch, asked: failures.Asked, limit: float | None = None) -> nodes.Node:
-    """What the TPU API says of a TPU; what may pass is asked again, for `limit` seconds.
+    """Asks the TPU API for a TPU; what may pass is asked again, for `limit` seconds.
 
     Raises:
       TPUAccessError, TPUNameError: it does not say anything in time.
@@ -41,7 +41,7 @@ def look(fetch: Fetch, asked: failures.Asked, limit: float | None = None) -> nod
 def answered(
     ask: Callable[[], Result], asked: failures.Asked, limit: float | None = None
 ) -> Result:
-    """What one of Google's services answers; it is asked again where that may help.
+    """Returns the answer of one of Google's services, asked again where that may help.
 
     Args, raises: as for :func:`look`; `ask` asks once, and returns what was answered.
     """

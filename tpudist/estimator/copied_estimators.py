@@ -43,7 +43,7 @@ def flush(writer: Any = None, name: str | None = None) -> Any:
 
 
 def _of_workers(name: str, instead: Fn) -> Fn:
-    """What watches or restarts the workers of a real TPU; a virtual one has none to lose."""
+    """Returns what watches or restarts a real TPU's workers; a virtual one has none to lose."""
 
     def made(*args: Any, **kwargs: Any) -> Any:
         if tpu_ops.here() is not tpu.Computations:

@@ -104,7 +104,7 @@ class Module:
 
 
 def of_path(path: str) -> Script:
-    """What a path names: a script, or a notebook."""
+    """Makes the `Script` or `Notebook` that a path names."""
     return Notebook(path) if path.endswith(".ipynb") else Script(path)
 
 

@@ -154,7 +154,7 @@ def _absence() -> TPUNameError:
 
 
 def look(resolver: object) -> Node:
-    """What the TPU API says of a resolver's TPU; see `tpudist.cloud.waiting.look`."""
+    """Returns the TPU API's answer on a resolver's TPU; see `tpudist.cloud.waiting.look`."""
     return waiting.look(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
 
 

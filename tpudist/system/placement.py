@@ -1,4 +1,4 @@
-"""Which replicas run on which cores: topology and device assignment.
+"""Assigns replicas to cores: topology and device assignment.
 
 Reference: tf.tpu.experimental.Topology and DeviceAssignment. The pages of
 TensorFlow 2.2 give shapes of 3 entries (x, y, core); from 2.3 on a topology
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Placement(
     collections.namedtuple("Placement", "num_replicas num_hosts logical_devices cores")
 ):
-    """How the replicas of a strategy lie on a slice.
+    """The assignment of a strategy's replicas to the cores of a slice.
 
     Attributes:
       num_replicas: replicas in sync.

@@ -53,7 +53,7 @@ OUTSIDE, INSTALLED, NOBODYS = "outside", "installed", "nobody's"
 
 
 def place(name: str, path: object) -> str:
-    """Where a module that is not beside the script is imported from.
+    """The kind of place from which a module that is not beside the script is imported.
 
     Args:
       name: its dotted name.

@@ -15,7 +15,7 @@ SCHEMA = 5
 
 
 class Failure(NamedTuple):
-    """Why there is no compiled program."""
+    """The reason for which there is no compiled program."""
 
     kind: str  # "out-of-memory", "refused" (the compiler's own error), "crash" or "timeout"
     message: str  # of the compiler
@@ -25,7 +25,7 @@ class Failure(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a function was not lowered, so that no compiler was asked."""
+    """The reason for which a function was not lowered, so that no compiler was asked."""
 
     function: str  # its name, with its line
     file: str  # of the user's code, "" if unknown
@@ -127,14 +127,14 @@ class Versions(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """What compiling took."""
+    """The time and memory that compiling took."""
 
     seconds: float
     peak_bytes: int
 
 
 class Report(NamedTuple):
-    """What the TPU compiler found out about a program."""
+    """The TPU compiler's findings on a program."""
 
     ok: bool  # whether it compiles
     failure: Failure | None  # None if it compiles

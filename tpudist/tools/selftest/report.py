@@ -100,7 +100,7 @@ def verdict(report: Line) -> str:
 
 
 def text(report: Line, path: str) -> str:
-    """What the terminal shows; the report is written at a path."""
+    """The text for the terminal; the report is written at a path."""
     return "\n".join([*_findings(report), "written: %s" % path])
 
 

@@ -13,7 +13,7 @@ _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tpu_ops.json")
 
 
 class TpuOps(NamedTuple):
-    """What the TPUs of the installed TensorFlow take, as far as it is recorded.
+    """The ops that TPUs of the installed TensorFlow take, as far as it is recorded.
 
     Args:
       dtypes: names of the dtypes that a TPU has.

@@ -24,7 +24,7 @@ class Recorded(NamedTuple):
     error: CompileError | None
 
     def refusals(self) -> list[Refusal]:
-        """Why it could not be lowered, for each line; none if it was."""
+        """The reasons for which it could not be lowered, one a line; none if it was."""
         if self.error is None:
             return []
         causes = self.error.causes or [Cause("?", (), self.error.seen, self.error.instead)]

@@ -1,4 +1,4 @@
-"""What programs of 2.0 and of 2.2 do alike; only the name of `run` differs."""
+"""Programs that 2.0 and 2.2 have alike; only the name of `run` differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only programs of TensorFlow 2.2 do: values made per replica, logical devices."""
+"""Programs of TensorFlow 2.2 alone: values made per replica, logical devices."""
 
 from __future__ import annotations
 
