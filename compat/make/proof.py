@@ -117,6 +117,8 @@ def _hide(text: str) -> None:
     words = set(re.findall(r"\w+", text))
     if _LEGACY in words:
         words.add("tf_keras")
+    if "tensorflow_probability" in words:
+        words.add("tf_keras")  # its extra tf brings it
     if "tpudist" in words:
         words |= WITH_TPUDIST
     for name in PACKAGES:

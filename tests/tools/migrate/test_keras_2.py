@@ -226,6 +226,8 @@ ON_ROWS = "e = tf.keras.layers.Embedding(2, 3)\n"
         ("K.Nadam()", "K.legacy.Nadam()"),
         ("model.compile('rmsprop')", "model.compile(tf.keras.optimizers.legacy.RMSprop())"),
         ("model.compile('adam')", ""),
+        ("model.fit(x, [0, 1])", "model.fit(x, tf.constant([0, 1]))"),
+        ("model.fit([0.5], [0]), model.fit(x, y, workers=0, w=[1])", ""),
         ("model.fit_generator(g, workers=0)", "model.fit_generator(g, workers=1)"),
     ],
 )

@@ -1,8 +1,7 @@
 """Reports legacy names that a program may reach indirectly; they are never rewritten.
 
-By a string: ``getattr(tf.contrib, "slim")``, ``import_module``, ``mock.patch``, ``exec``, a type in
-quotes, the examples of a docstring. By a name that only the run knows: ``getattr(tf, name)``. By
-TensorFlow itself that is handed on as a value, in a file where ``tf`` is that of TensorFlow 2.
+By a string: ``getattr(tf.contrib, "slim")``, ``mock.patch``, ``exec``, a type in quotes, those of
+a docstring; by a name that only the run knows; by TensorFlow itself, handed on as a value.
 """
 
 from __future__ import annotations

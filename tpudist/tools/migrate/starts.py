@@ -2,9 +2,8 @@
 
 TensorFlow 2 builds no graph by itself: ``tf.disable_v2_behavior()`` after its import makes a
 program one of TensorFlow 1. ``tf.keras`` is Keras 3 since TensorFlow 2.16, with other numbers,
-arguments and members, and without graphs, ``tf.layers`` and the cells of ``tf.nn``. One line before
-TensorFlow is imported brings Keras 2 back in all files of a program, which ``import tf_keras`` in
-each would not.
+arguments and members, and without graphs and ``tf.layers``. One line before TensorFlow is imported
+brings Keras 2 back in all files of a program; ``import tf_keras`` in each would not.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tpudist.tools.migrate.use import Plan
 SESSIONS, KERAS = "sessions", "keras-2"
 _CALL = "disable_v2_behavior()"
 #: The rules that only a program for Keras 3 needs.
-OF_KERAS_3 = ("keras-arguments", "keras-losses", "keras-tensors")
+OF_KERAS_3 = ("keras-losses", "keras-tensors")
 _IN_GRAPHS = re.compile(r"keras\.(layers|models|Model|Sequential|Input|backend|applications)\b")
 _LINES = ("import os", 'os.environ["TF_USE_LEGACY_KERAS"] = "1"  # Keras 2: pip install tf_keras')
 

@@ -1,9 +1,8 @@
 """The rules; each implements one release note.
 
-``rules.cfg`` has the row of each, in the order in which they are asked: of two rules for a name
-the first has it. What a rule does with a `tpudist.tools.migrate.use.Use` is a function under `rule`
-in a module of this folder; one that only respells or reports names is made by
-`tpudist.tools.migrate.rules.gone_names`. A row without a function explains a key of findings.
+``rules.cfg`` has the row of each, in the order in which they are asked. What a rule does with a
+`tpudist.tools.migrate.use.Use` is a function under `rule` in a module of this folder, or a table's
+(`tpudist.tools.migrate.rules.gone_names`). A row without a function explains a key of findings.
 """
 
 from __future__ import annotations

@@ -34,13 +34,13 @@ _METHODS = {
 
 def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[str, str, Any, Rule]]:
     """Yields (kind, name, node, Rule) of each call of a name of Keras or TensorFlow."""
-    if KEY in table and plan.module.path in plan.program.keras:
+    if plan.keras == "3" and KEY in table and plan.module.path in plan.program.keras:
         for call in plan.module.of(ast.Call):
             values = plan.evaluator.values(plan.module, call.func)
             dotted = tensorflow_names.only(values)
-            if ("is", "loss") in values:
+            if ("is", "loss") in values and LOSS in table:
                 yield (*LOSS, call.func, table[LOSS])
-            if dotted and plan.evaluator.is_symbolic(plan.module, call):
+            if dotted and TENSORS in table and plan.evaluator.is_symbolic(plan.module, call):
                 yield (*TENSORS, call.func, table[TENSORS])
             if dotted:
                 yield (*KEY, call.func, table[KEY])
@@ -82,9 +82,9 @@ def keras_members(use: Use) -> None:
     elif (use.kind, use.name) in _RENAMED:
         use.rename(_RENAMED[use.kind, use.name])
     else:
-        kinds = [use.kind, "layer", "model", "metric", "keras_optimizer"]
-        keys = [(kind, use.name) for kind in kinds if (kind, use.name) in surfaces.KERAS_MEMBERS]
-        use.leave("Keras %s has it no longer" % use.plan.keras, surfaces.KERAS_MEMBERS[keys[0]])
+        rows = surfaces.KERAS_MEMBERS
+        instead = rows.get((use.kind, use.name)) or rows["layer", use.name]
+        use.leave("Keras %s has it no longer" % use.plan.keras, instead)
 
 
 _NAMES = (*surfaces.KERAS_OPTIMIZERS, *surfaces.KERAS_REFUSES, _OPTIMIZERS + "Optimizer")
@@ -203,7 +203,9 @@ def keras_arguments(use: Use) -> None:
     if use.call is None:
         return
     if use.kind != KEY[0]:
-        _of_method(use)
+        if use.plan.keras == "3":
+            _of_method(use)
+        _make_tensors(use)
         return
     dotted = use.tensorflow_name(use.node) or ""
     if dotted.startswith("initializers.") and not gone_names.is_v1(use):
@@ -285,15 +287,9 @@ def _of_method(use: Use) -> None:
         if is_named and use.kind != "metric":
             use.leave("Keras 3 takes the name by keyword", "add_weight(name=..., shape=...)")
         _leave_name(use)
-    elif use.name == "save_weights":
-        _leave_path(use, use.argument(0, "filepath"), (".weights.h5",))
-    elif use.name == "save":
-        _leave_path(use, use.argument(0, "filepath"), _SAVED)
-    elif use.name == "apply_gradients":
-        _leave_refused(use, {"name": "nothing: leave it out"})
-    elif use.name in ("fit", "evaluate", "predict"):
-        for argument in filter(None, (use.argument(0, "x"), use.argument(1, "y"))):
-            _make_tensor(use, argument)
+    elif use.name in ("save", "save_weights"):
+        ends = _SAVED if use.name == "save" else (".weights.h5",)
+        _leave_path(use, use.argument(0, "filepath"), ends)
 
 
 _SAVED = (".keras", ".h5", ".hdf5")
@@ -304,6 +300,15 @@ def keras_losses(use: Use) -> None:
     """Losses that are called on lists, of which Keras 3 takes each element for a tensor."""
     for argument in use.arguments[:2]:
         _make_tensor(use, argument)
+
+
+def _make_tensors(use: Use) -> None:
+    """Makes tensors of lists that a model is fitted to; Keras 2 takes two lists, but not one."""
+    if use.name in ("fit", "evaluate", "predict"):
+        passed = [each for each in (use.argument(0, "x"), use.argument(1, "y")) if each is not None]
+        lists = [each for each in passed if _is_of_numbers(_assigned(use, each.value))]
+        for argument in lists if use.plan.keras == "3" or len(lists) < len(passed) else ():
+            _make_tensor(use, argument)
 
 
 def _make_tensor(use: Use, argument: Argument) -> None:
