@@ -93,7 +93,7 @@ class Edits:
         return kept
 
     def _line_above(self, edit: _Edit, outer: list[_Edit]) -> int:
-        """Where the line of an edit begins, or that of another edit in which it begins."""
+        """The start of the line of an edit, or of that of another edit in which it begins."""
         line = self._text.rfind("\n", 0, edit.start) + 1
         around = next((each for each in outer if each.start < line <= each.end), None)
         return line if around is None else self._line_above(around, outer)

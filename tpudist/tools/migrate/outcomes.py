@@ -36,12 +36,12 @@ class Result(NamedTuple):
 
 
 def fault() -> str:
-    """Why a file is refused on which tpudist raised the current exception."""
+    """The reason for refusing a file on which tpudist raised the current exception."""
     return "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
 
 
 def unreadable(error: Exception) -> str:
-    """Why a file is refused, in the words of the error and what to do."""
+    """The reason for refusing a file, in the words of the error and what to do."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return (
             "%d:%d: not Python 3 (%s); if it is Python 2, run 2to3 -w on it first; if it is newer "

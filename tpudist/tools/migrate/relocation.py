@@ -35,7 +35,7 @@ _NO_MODULES = ("tensorflow_probability.distributions.",)
 
 
 class Relocation(NamedTuple):
-    """Where imported names are after a step."""
+    """The places of imported names after a step."""
 
     target: str  # an era, or "latest"
     sources: Sequence[str] = ()  # the eras whose drop-in imports move

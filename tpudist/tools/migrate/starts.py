@@ -1,4 +1,4 @@
-"""What the file that a program starts with gets: TensorFlow 1's behavior, and Keras 2.
+"""Gives the file that a program starts with TensorFlow 1's behavior, and Keras 2.
 
 TensorFlow 2 builds no graph by itself: ``tf.disable_v2_behavior()`` after its import makes a
 program one of TensorFlow 1. ``tf.keras`` is Keras 3 since TensorFlow 2.16, with other numbers,

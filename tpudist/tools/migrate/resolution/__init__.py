@@ -1,1 +1,1 @@
-"""What the names of a code base mean: files, scopes, imports, and values of expressions."""
+"""Resolves the names of a code base: files, scopes, imports, and values of expressions."""

@@ -134,7 +134,7 @@ class Evaluator:
         return self._elements(self.values(module, node.value)) or UNKNOWN
 
     def _elements(self, values: Values) -> Values:
-        """What is in the lists of some objects of Keras; a part of a layer's output is one."""
+        """The elements of the lists of some objects of Keras; a part of a layer's output is one."""
         return frozenset(
             ("is", ELEMENTS[v[1]]) for v in values if v[0] == "is" and v[1] in ELEMENTS
         )

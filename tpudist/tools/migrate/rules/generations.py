@@ -127,7 +127,7 @@ def _is_shape(use: Use, node: Any) -> bool:
 
 
 def _binding(use: Use, node: Any) -> Any:
-    """What binds a variable: a loop, an assignment; None of one that several bind."""
+    """The loop or assignment that binds a variable; None if several do."""
     if type(node) is not ast.Name:
         return None
     bindings = use.module.scope(node)[node.id]

@@ -320,7 +320,7 @@ def _make_tensor(use: Use, argument: Argument) -> None:
 
 
 def _assigned(use: Use, node: Any) -> Any:
-    """What a variable that is assigned once is, or an expression itself."""
+    """The value of a variable that is assigned once, or an expression itself."""
     bindings = use.module.scope(node)[node.id] if type(node) is ast.Name else []
     assigned = use.module.assign(bindings[0]) if len(bindings) == 1 else None
     return node if assigned is None else assigned.value
