@@ -77,8 +77,7 @@ from absl import app
 
 def main(unused_arguments):
     labels = tf.contrib.layers.xavier_initializer and tf.ones([2, 2])
-    logits = tf.layers.dense(tf.ones([2, 3]), 2)
-    tf.nn.softmax_cross_entropy_with_logits(logits=logits, labels=labels)
+    tf.nn.softmax_cross_entropy_with_logits(logits=labels, labels=labels)
     tf.data.Dataset.range(4).make_one_shot_iterator().get_next()
     tf.logging.warning("of the program")
     print("of the script", file=sys.stderr)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 #: What errors of a TensorFlow without a TPU name; the second one until 2.1.
-_ABSENT = re.compile("ConfigureDistributedTPU|No session factory")
+_ABSENT = re.compile("ConfigureDistributedTPU|No session factory|TPUs not found in the cluster")
 
 #: The least seconds that the servers of a healthy TPU have to answer.
 _LEAST = 5.0
@@ -62,10 +62,17 @@ def constructed(
         raise misuse[0]
 
 
+#: What the clients of the API raise where no TPU is named; AttributeError of a TPU_CONFIG alone.
+_OF_CLIENTS = (
+    *(ValueError, RuntimeError, ImportError, OSError, AttributeError, TypeError),
+    deadlines.TooLate,
+)
+
+
 def _without_a_name(start: Callable[[], None]) -> None:
     try:
         deadlines.call(start, deadlines.seconds())
-    except (ValueError, RuntimeError, ImportError, OSError, deadlines.TooLate) as error:
+    except _OF_CLIENTS as error:
         seen, why = places.unnamed(os.environ)
         raise TPUNameError("%s: %s" % (seen, error), why, places.advice(os.environ)) from error
 
