@@ -240,6 +240,25 @@ def test_the_chief_alone_writes_files_of_keras(run, tmp_path):
     assert files == ["best-0.h5", "kernel-0.weights.h5", "model-0.h5", "model-0.keras"]
 
 
+SLOW = """
+import time
+import tensorflow as tf
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="any")
+strategy = tf.distribute.experimental.TPUStrategy(resolver)
+with strategy.scope():
+    saved = tf.train.Checkpoint(variable=tf.Variable(1.0))
+if not strategy.extended.should_checkpoint:
+    time.sleep(3)
+print(saved.save("model/last"))
+"""
+
+
+def test_the_chief_ends_after_a_slower_worker(run):
+    done = run(SLOW, workers=2, cores="virtual:2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("model/last-1") == 2
+
+
 OPENING = (
     programs.START
     + """

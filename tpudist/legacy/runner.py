@@ -93,7 +93,10 @@ def run(
             return 130
         if around is not None:
             undo.enter_context(around)
-        return _execute(code, undo.enter_context(_main_module(started)), started, about)
+        status = _execute(code, undo.enter_context(_main_module(started)), started, about)
+        if status == 0 and system.is_cluster(os.environ.get(machine.TPU)):
+            workers.leave()
+        return status
 
 
 def of_options(

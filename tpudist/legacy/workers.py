@@ -20,6 +20,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 from tpudist import console, machine
+from tpudist.errors import TpudistError
 from tpudist.legacy import late_workers, own_files, quirks
 from tpudist.system import tasks
 
@@ -48,6 +49,21 @@ def as_this_worker() -> Iterator[None]:
         _look_for_the_chiefs_file()
         undo.enter_context(quirks.patched([*_writers(folder), *_sessions(), *own_files.reported()]))
         yield
+
+
+def leave() -> None:
+    """Lets the chief end last, for what it wrote is asked of it; it waits a minute at most."""
+    import tensorflow as tf
+
+    from tpudist.tfcompat import clusters
+
+    own = tasks.own()
+    if not own.is_chief:
+        clusters.say_written("end of worker %d" % own.number, "")
+        return
+    with contextlib.suppress(TpudistError, tf.errors.OpError):  # Others are gone, or slow.
+        for worker in range(1, own.workers):
+            clusters.wait_until_written("end of worker %d" % worker, "", 60)
 
 
 def _look_for_the_chiefs_file() -> None:

@@ -254,7 +254,7 @@ def say_written(key: str, text: str) -> None:
         context.context().set_config_key_value(key, text)
 
 
-def wait_until_written(key: str, text: str) -> str:
+def wait_until_written(key: str, text: str, seconds: float = _WRITES) -> str:
     """Waits for the chief's :func:`say_written` of the same key; returns the chief's text.
 
     Before 2.15 it returns `text` at once.
@@ -271,10 +271,10 @@ def wait_until_written(key: str, text: str) -> str:
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
-    thread.join(_WRITES)
+    thread.join(seconds)
     if not found:
         raise CollectiveError(
-            "%s that the chief has not written in %d seconds" % (key, _WRITES),
+            "%s that the chief has not written in %d seconds" % (key, seconds),
             "a worker goes on when what the program saves is written, which the chief does",
             "the same saves on every worker: if the chief alone saves, no other may",
         )
