@@ -23,7 +23,7 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "run",
         help="run a legacy script, unmodified",
         allow_abbrev=False,
-        usage="tpudist run [options] script.py|-m MODULE [args...]",
+        usage="tpudist run [options] script.py|notebook.ipynb|-m MODULE [args...]",
         description="Runs a script written for 'import tensorflow as tf' of its era. "
         "Everything after the script belongs to the script.",
     )

@@ -36,10 +36,20 @@ _SKIPPED = {
     "keras.experimental.LinearModel": "experimental, and told by gone-names with Keras 3",
     "keras.preprocessing.image.apply_affine_transform": "an inner function of ImageDataGenerator",
 }
-_READ = """
+#: Notes in `found` the parameters of each public class and function of ``tf.keras``, as (name,
+#: kind, default); None where Python cannot tell.
+WALK = """
 import inspect, json
 import tensorflow as tf
 found = {}
+def parameters(value):
+    try:
+        asked = inspect.unwrap(value.__init__ if inspect.isclass(value) else value)
+        every = inspect.signature(asked).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    return [(p.name, p.kind.name, None if p.default is p.empty else repr(p.default))
+            for p in every if p.name != "self"]
 def walk(module, above, seen):
     for word in dir(module):
         name = above + "." + word
@@ -53,15 +63,8 @@ def walk(module, above, seen):
             if id(value) not in seen and "keras" in getattr(value, "__name__", ""):
                 walk(value, name, seen | {id(value)})
         elif callable(value):
-            try:
-                asked = inspect.unwrap(value.__init__ if inspect.isclass(value) else value)
-                parameters = [p for p in inspect.signature(asked).parameters.values()]
-            except (TypeError, ValueError):
-                continue
-            found[name] = [(p.name, None if p.default is p.empty else repr(p.default))
-                           for p in parameters if p.name != "self"]
+            found[name] = parameters(value)
 walk(tf.keras, "keras", set())
-print(json.dumps(found))
 """
 
 
@@ -69,11 +72,15 @@ def signatures(python: str) -> dict[str, dict[str, list[str]]]:
     """{name: {parameter: [its place, its default]}} of ``tf.keras``, as an environment has it."""
     environment = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
     done = subprocess.run(
-        [python, "-c", _READ], env=environment, stdout=subprocess.PIPE, check=True
+        [python, "-c", WALK + "print(json.dumps(found))"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
     )
     return {
-        name: {each: [str(place), default] for place, (each, default) in enumerate(parameters)}
+        name: {each: [str(place), default] for place, (each, _, default) in enumerate(parameters)}
         for name, parameters in json.loads(done.stdout.splitlines()[-1]).items()
+        if parameters is not None
     }
 
 

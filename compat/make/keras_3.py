@@ -92,39 +92,12 @@ objects = {"model": model, "layer": dense, "metric": tf.keras.metrics.Mean(),
            "callback": tf.keras.callbacks.Callback()}
 members = {kind: [m for m in dir(each) if m[0] != "_"] for kind, each in objects.items()}
 """
-_READ = """
-import inspect, json
-import tensorflow as tf
-%s
-found = {}
-def parameters(value):
-    try:
-        asked = inspect.unwrap(value.__init__ if inspect.isclass(value) else value)
-        every = inspect.signature(asked).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    return [(p.name, p.kind.name, None if p.default is p.empty else repr(p.default))
-            for p in every if p.name != "self"]
-def walk(module, above, seen):
-    for word in dir(module):
-        name = above + "." + word
-        try:
-            value = getattr(module, word)
-        except Exception:
-            continue
-        if word.startswith("_"):
-            continue
-        if inspect.ismodule(value) or hasattr(value, "__path__"):
-            if id(value) not in seen and "keras" in getattr(value, "__name__", ""):
-                walk(value, name, seen | {id(value)})
-        elif callable(value):
-            found[name] = parameters(value)
-walk(tf.keras, "keras", set())
+_METHODS = """
 for kind, each in objects.items():
     for name in members[kind]:
         method = getattr(type(each), name, None)
         if inspect.isroutine(method):
-            found["%%s.%%s" %% (kind, name)] = parameters(method)
+            found["%s.%s" % (kind, name)] = parameters(method)
 print(json.dumps([found, members]))
 """
 
@@ -133,7 +106,10 @@ def read(python: str, legacy: str) -> tuple[dict[str, Any], dict[str, list[str]]
     """({name: [(parameter, kind, default)]}, {kind: members}) of Keras 2 (legacy is "1") or 3."""
     environment = {**os.environ, "TF_USE_LEGACY_KERAS": legacy}
     done = subprocess.run(
-        [python, "-c", _READ % _OBJECTS], env=environment, stdout=subprocess.PIPE, check=True
+        [python, "-c", changed_defaults.WALK + _OBJECTS + _METHODS],
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
     )
     signatures, members = json.loads(done.stdout.splitlines()[-1])
     return signatures, members

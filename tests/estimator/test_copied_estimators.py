@@ -126,8 +126,7 @@ def expected():
 
 
 @pytest.mark.skipif(
-    not versions.HAS_FUNCTION,
-    reason="1.13 calls a computation once for each core, and this class takes one call (README)",
+    not versions.HAS_FUNCTION, reason="1.13 refuses cores that meet in a loop (compat/README.md)"
 )
 def test_a_copy_of_tensorflows_estimator_drives_the_virtual_tpu(tmp_path):
     copy_of_tensorflows(tmp_path)

@@ -11,6 +11,7 @@ from tests import ROOT
 
 CELLS = (
     "%tensorflow_version 1.x\n!pip install tensorflow==1.15\n%pip install more\n"
+    "!cd / && python -m pip -q install last\n"
     "import tensorflow as tf\nfrom google.colab import auth, files\nauth.authenticate_user()",
     "%%time\nx = tf.contrib.layers.xavier_initializer and tf.placeholder(tf.float32, [2])",
     "!echo shell {1 + 1}\nwith tf.Session() as session:\n"
@@ -48,6 +49,7 @@ def test_the_cells_run_in_order_with_the_era_that_their_names_are_of(ran):
 def test_what_would_change_the_environment_is_not_run_and_said(ran):
     for line in ("!pip install tensorflow==1.15", "%pip install more"):
         assert "not run: %s" % line in ran.stderr
+    assert "not run: !cd / && python -m pip -q install last" in ran.stderr
     assert "%tensorflow_version 1.x" in ran.stderr and "out.txt" in ran.stderr
 
 

@@ -249,7 +249,7 @@ def _line(error: BaseException) -> str:
 
 
 def not_configured(error: BaseException, name: str, version: str) -> TPUStateError:
-    """The error of a runtime that could not be set to a version: the client raised `error`."""
+    """Returns the error for a TPU whose runtime could not be set to a version."""
     return TPUStateError(
         "the runtime of TPU %r cannot be set to %s: %s" % (name, version, _line(error)),
         "its TensorFlow servers refuse that version, or port 8475 of its hosts is not "

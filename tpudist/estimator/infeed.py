@@ -40,7 +40,7 @@ class Feeding(NamedTuple):
 
     @property
     def num_calls(self) -> int:
-        """The number of calls of the input function."""
+        """Number of calls of the input function: one a core, one a host, or one in all."""
         counts = {PER_SHARD_V1: self.num_replicas, BROADCAST: 1, SLICED: 1}
         return counts.get(self.mode, self.num_hosts)
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 import types
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 from tpudist import console
 from tpudist.errors import ScriptError
 
-#: Commands that would change the environment in which the notebook runs.
-_INSTALLERS = ("pip", "pip3", "conda", "apt", "apt-get", "sudo")
+#: A line that would change the environment in which the notebook runs.
+_INSTALLS = re.compile(
+    r"\b(pip3?|conda|mamba|apt(-get)?)\s+(-\S+\s+)*(install|uninstall|remove|upgrade)\b"
+)
 
 
 def run(cells: list[str], module: types.ModuleType, path: str) -> None:
@@ -53,9 +56,7 @@ def _shell(module: types.ModuleType) -> Iterator[Any]:
         shell.system = lambda command: _left_out("!" + command) or native(command)
         shell.register_magic_function(_version, "line", "tensorflow_version")
         for each in ("pip", "conda"):
-            shell.register_magic_function(
-                lambda line, each=each: _left_out("%%%s %s" % (each, line)), "line", each
-            )
+            shell.register_magic_function(_magic(each, shell.find_line_magic(each)), "line", each)
         try:
             yield shell
         finally:
@@ -71,13 +72,17 @@ def _version(line: str) -> None:
     console.note("tpudist run: %%tensorflow_version %s: the cells have that of their era" % line)
 
 
+def _magic(name: str, native: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A line magic that runs no installation."""
+    return lambda line: _left_out("%%%s %s" % (name, line)) or native(line)
+
+
 def _left_out(line: str) -> bool:
     """Whether a line would change the environment; says that it is not run."""
-    words = line[1:].split()
-    if not words or os.path.basename(words[0]) not in _INSTALLERS:
-        return False
-    console.note("tpudist run: not run: %s (it would change what is installed here)" % line)
-    return True
+    is_left_out = bool(_INSTALLS.search(line))
+    if is_left_out:
+        console.note("tpudist run: not run: %s (it would change what is installed here)" % line)
+    return is_left_out
 
 
 class _Colab(types.ModuleType):

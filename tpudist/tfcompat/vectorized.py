@@ -39,7 +39,7 @@ class _Loop:
 def converted(
     op: Operation, count: int, inputs: Sequence[tuple[Tensor, bool]]
 ) -> list[tuple[Tensor, bool]] | None:
-    """The outputs of `count` copies of an op without an effect; None if no converter covers it.
+    """Runs `count` copies of a stateless op as one; returns its outputs, None without a converter.
 
     Inputs and outputs are pairs (tensor of the current graph, whether it is stacked): of a stacked
     one each copy has what stands at its place along the first axis.

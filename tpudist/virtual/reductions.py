@@ -227,7 +227,7 @@ class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
 
 
 class PerReplica(distributed_values.PerReplicaByDevice):
-    """TensorFlow's class, which copies its parts when it is made, with `Parts` as last argument."""
+    """A ``PerReplica`` that makes its parts when they are asked for, by the `Parts` given last."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments[:-1], ())

@@ -1,4 +1,4 @@
-"""Variables that are stored once, the graphs that rely on it, and all strategies that share them.
+"""Keeps one stored copy of a variable, for the graphs and strategies that rely on there being one.
 
 TensorFlow checks each copy for a value, and assigns each when a checkpoint is restored.
 Copies that are one stored variable are checked and assigned once.

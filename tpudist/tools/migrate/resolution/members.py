@@ -90,7 +90,7 @@ def _called(decorator: Any) -> ast.expr:
 
 
 def kind_of(evaluator: Evaluator, module: Module, class_node: ast.ClassDef) -> str:
-    """The kind of the objects of a class of the code base, by TensorFlow's classes above it."""
+    """The kind of a user's class, such as "layer", by the TensorFlow class above it."""
     bases = [base for _, base in _lineage(evaluator, module, class_node)]
     kinds = (tensorflow_names.result_of(v[1]) for base in bases for v in base if v[0] == "tf")
     return next(filter(None, kinds), "")
@@ -107,7 +107,7 @@ def inherits(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> str:
 
 
 def kinds(evaluator: Evaluator, values: Values, name: str = "") -> set[str]:
-    """The kinds that an object with these values may be, from which it has a member."""
+    """The kinds, such as "model", of which an object may be and which have the named member."""
     found = {value[1] for value in values if value[0] == "is"}
     return found.union(inherits(evaluator, value, name) for value in values) - {""}
 

@@ -177,7 +177,7 @@ def _is_legacy(use: Use) -> bool:
 
 @rule("keras-tensors", [TENSORS])
 def keras_tensors(use: Use) -> None:
-    """Ops of TensorFlow on the output of a layer, which is no tensor of TensorFlow in Keras 3."""
+    """Reports ops of TensorFlow on a layer's output, which in Keras 3 is a KerasTensor."""
     dotted = use.tensorflow_name(use.node) or ""
     if dotted.startswith("keras.") and not dotted.startswith("keras.backend."):
         return

@@ -1,7 +1,7 @@
-"""Forms of ``tpu.replicate``, ``shard`` and ``rewrite`` that private code of programs calls.
+"""``tpu.split_compile_and_replicate``, ``split_compile_and_shard`` and ``rewrite_for_inference``.
 
-They also return an op that compiles the computation before it runs. A virtual TPU compiles
-nothing: there it is the answer of a compilation that went well.
+The first two also return an op that compiles the computation before it runs. A virtual TPU compiles
+nothing: there the op gives the answer of a compilation that went well.
 
 Reference: tensorflow/python/tpu/tpu.py, r1.15.
 """
