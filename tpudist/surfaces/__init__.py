@@ -70,12 +70,9 @@ WRITTEN: dict[str, str]
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (annotated above)
     if name not in __annotations__:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
-    found = globals()[name] = _rows() if name == "ROWS" else table(name)
+    rows = (row for era in ERAS for row in rows_of(era))
+    found = globals()[name] = tuple(rows) if name == "ROWS" else table(name)
     return found
-
-
-def _rows() -> tuple[Row, ...]:
-    return tuple(row for era in ERAS for row in _of_era(era))
 
 
 #: The eras, oldest first.
@@ -85,32 +82,16 @@ _CLASS = "TPUStrategy."
 
 
 def rows_of(era: str) -> tuple[Row, ...]:
-    """Rows of one era.
-
-    Args:
-      era: "contrib", "v2_0" or "v2_2".
-
-    Returns:
-      A tuple of Row, in the order of the table.
-
-    Raises:
-      KeyError: no such era.
-    """
+    """The rows of an era of ERAS (else a KeyError), in the order of the table."""
     if era not in ERAS:
         raise KeyError(era)
     return tuple(_of_era(era))
 
 
 def members(era: str, carried: bool = True) -> dict[str, Row]:
-    """Members of the era's strategy class.
+    """{bare name, such as "unwrap": its Row} of the members of an era's strategy class.
 
-    Args:
-      era: "contrib", "v2_0" or "v2_2".
-      carried: whether other eras' names that its releases still had are among
-        them (see `Row`).
-
-    Returns:
-      A dict from the member's bare name ("unwrap") to its Row.
+    If `carried`, other eras' names that its releases still had are among them (see `Row`).
     """
     return {
         row.name[len(_CLASS) :]: row
@@ -133,14 +114,7 @@ def spelled(era: str) -> str:
 
 
 def era_named(text: str) -> str | None:
-    """The era that a user's spelling means.
-
-    Args:
-      text: "contrib", "2.0", "v2.0", "2_2", "v2_2", ...
-
-    Returns:
-      An element of ERAS, or None.
-    """
+    """The element of ERAS that a user's spelling means ("2.0", "v2.0", "2_2", ...), or None."""
     name = text.strip().lower().replace(".", "_")
     for era in ERAS:
         if name in (era, era.lstrip("v")):

@@ -50,11 +50,7 @@ class Changed(NamedTuple):
 
 
 def changed(dotted: str) -> Changed | None:
-    """Returns how a name differs between TensorFlow 1 and 2, None if the table does not have it.
-
-    Args:
-      dotted: name below ``tf``, such as "nn.dropout"; of a method, "data.Dataset.batch".
-    """
+    """Returns how a name ("nn.dropout", "data.Dataset.batch") differs; None if it does not."""
     return changed_names().get(dotted)
 
 
@@ -120,11 +116,7 @@ def _takes(
 
 
 def places(parameters: Sequence[str]) -> tuple[str, ...]:
-    """The parameters that positional arguments can have, in order.
-
-    Args:
-      parameters: names, as `Changed` has them.
-    """
+    """The parameters, of those that `Changed` has, that positional arguments can have, in order."""
     stars = [place for place, each in enumerate(parameters) if each.startswith("*")]
     return tuple(parameters[: stars[0]] if stars else parameters)
 

@@ -3,7 +3,8 @@
 Drop-ins, migrate and the doctor ask `lead` about names of ``tf.contrib``. It reads the tables of
 ``names.txt``, without TensorFlow: what TensorFlow moved (MOVED) or has under another meaning or
 privately (LEADS), what tpudist wrote again (WRITTEN), and which packages carry a module on (HOMES;
-CONTRIB_HOMES has their names). A name that none of them has, but 1.15 had, is a stand-in.
+CONTRIB_HOMES has their names). A name that none of them has, but 1.15 had, is a stand-in. Names
+and paths are dotted names below ``tf``, such as "contrib.slim.conv2d".
 """
 
 from __future__ import annotations
@@ -45,31 +46,19 @@ class Lead(NamedTuple):
 
 @functools.lru_cache(maxsize=None)
 def lead(path: str) -> Lead:
-    """Finds the destination of a name of contrib.
-
-    Args:
-      path: dotted name below ``tf``, of a name or module: "contrib.slim.conv2d".
-    """
+    """Finds the destination of a name or module of contrib."""
     public = path if path in table("CONTRIB_NAMES") else public_name(path)
     found = _listed(path) or _listed(public) or _inside_a_module(path)
     kept = table("PARAMETERS").get(public_name(path))
     if kept is None:
         return found
     places = len(kept.partition("|")[0].split())
-    return found._replace(parameters=_parameters(kept.replace("|", "")), places=places)
-
-
-def _parameters(kept: str) -> dict[str, str]:
-    pairs = [each.partition("=") for each in kept.split()]
-    return {old: new or old for old, _, new in pairs}
+    pairs = [each.partition("=") for each in kept.replace("|", "").split()]
+    return found._replace(parameters={old: new or old for old, _, new in pairs}, places=places)
 
 
 def public_name(path: str) -> str:
-    """The public spelling of a deep one: ``contrib.opt.python.training.x.Y`` is ``contrib.opt.Y``.
-
-    Args:
-      path: dotted name below ``tf``.
-    """
+    """The public spelling of a deep name: ``contrib.opt.python.x.Y`` is ``contrib.opt.Y``."""
     parts = path.split(".")
     if len(parts) > 3 and parts[0] == "contrib" and parts[2] in ("python", "ops"):
         return ".".join(parts[:2] + parts[-1:])
@@ -151,13 +140,9 @@ def _home_of(path: str) -> str:
 def leads_below(module: str) -> bool:
     """Whether names below a module of contrib lead somewhere."""
     tables = [table(name) for name in ("MOVED", "LEADS", "WRITTEN", "CONTRIB_HOMES")]
+    tables.append(table("DROPINS")["contrib"])
     starts = module + ".", public_name(module + ".x").rpartition(".")[0] + "."
-    return any(key.startswith(starts) for each in [*tables, _dropin()] for key in each)
-
-
-def _dropin() -> dict[str, str]:
-    found: dict[str, str] = table("DROPINS")["contrib"]
-    return found
+    return any(key.startswith(starts) for each in tables for key in each)
 
 
 def successor(path: str) -> Lead | None:
@@ -165,9 +150,6 @@ def successor(path: str) -> Lead | None:
 
     Names of the eras' own surfaces have rules of their own. What is private to TensorFlow,
     or asks for another program (GONE says so of that very name), is reported.
-
-    Args:
-      path: dotted name below ``tf``.
     """
     is_gone = path in table("GONE") and path not in table("CONTRIB_NAMES")
     found = lead(path)
@@ -208,23 +190,12 @@ def _above(name: str) -> list[str]:
 
 
 def gone_prefix(name: str) -> str | None:
-    """The line of GONE that covers a dotted name.
-
-    Args:
-      name: dotted name below ``tf``, such as "contrib.layers.fully_connected".
-
-    Returns:
-      The longest key of GONE that is the name or one of its parents, or None.
-    """
+    """The longest key of GONE that is a name or one of its parents, or None."""
     return next((each for each in _above(name) if each in table("GONE")), None)
 
 
 def gone_text(name: str) -> str:
-    """Says what to type instead of a name of contrib, whether or not somebody carries it on.
-
-    Args:
-      name: dotted name below ``tf``.
-    """
+    """Says what to type instead of a name of contrib, whether or not somebody carries it on."""
     found, public = lead(name), public_name(name)
     words = table("GONE")[gone_prefix(public if public in table("GONE") else name) or "contrib"]
     if found.kind == PRIVATE:
@@ -233,12 +204,7 @@ def gone_text(name: str) -> str:
 
 
 def instead_in_a_dropin(era: str, name: str) -> str:
-    """The replacement for a name that an era's drop-in does not have, as text.
-
-    Args:
-      era: an element of `surfaces.ERAS`.
-      name: dotted name below ``tf`` that :func:`gone_prefix` covers.
-    """
+    """The replacement, as text, for a name that `gone_prefix` covers and an era's drop-in lacks."""
     prefix = gone_prefix(name) or ""
     text: str = table("GONE_IN_A_DROPIN").get(prefix) or table("GONE")[prefix]
     in_contrib = name == "contrib" or (name.startswith("contrib.") and lead(name).kind != NOWHERE)
@@ -251,14 +217,9 @@ def instead_in_a_dropin(era: str, name: str) -> str:
 
 
 def gone_today(name: str) -> str | None:
-    """The name or parent of a name that the newest TensorFlow does not have, or None.
+    """The longest key of `gone_names` that is a name or one of its parents, or None.
 
-    Args:
-      name: dotted name below ``tf``, such as "keras.layers.CuDNNLSTM".
-
-    Returns:
-      The longest such key of `gone_names`, names of contrib apart; None if the newest TensorFlow
-      has it, or has it under another name.
+    None is also said of what the newest TensorFlow has under another name.
     """
     for each in _above(name):
         if each in table("RENAMED_TODAY"):
@@ -271,9 +232,7 @@ def gone_today(name: str) -> str | None:
 def keras_2_has(name: str, is_v1: bool) -> bool:
     """Whether a name that the newest TensorFlow has not is there with TF_USE_LEGACY_KERAS=1.
 
-    Args:
-      name: dotted name below ``tf``, itself a key of `gone_names`, of RENAMED_TODAY, ...
-      is_v1: whether it is one of ``tf.compat.v1``.
+    If `is_v1`, it is one of ``tf.compat.v1``.
     """
     if name in table("KERAS_2_OF_V1"):
         return is_v1
@@ -308,20 +267,12 @@ def _words(dotted: str, instead: str) -> str:
 
 
 def gone_module(name: str) -> str | None:
-    """The module that is gone of a dotted name below ``tensorflow``, itself or one above it.
-
-    Args:
-      name: such as "python.training.tracking.base".
-    """
+    """The module that is gone of a dotted name below ``tensorflow``, itself or one above it."""
     return next((each for each in _above(name) if each in table("GONE_MODULES")), None)
 
 
 def instead_of_module(name: str) -> str:
-    """Says what to type instead of a module that is gone.
-
-    Args:
-      name: dotted name below ``tensorflow``.
-    """
+    """Says what to type instead of a module below ``tensorflow`` that is gone."""
     instead, modules = table("INSTEAD_OF_MODULES"), table("PRIVATE_MODULES")
     for above in _above(name):
         if above in instead:

@@ -145,14 +145,7 @@ class Slice(NamedTuple):
 
 
 def find(name: str) -> Slice:
-    """The slice of a name.
-
-    Args:
-      name: a topology (``"v5e:2x4"``) or an accelerator type (``"v5litepod-8"``),
-        in any case.
-
-    Returns:
-      A `Slice`.
+    """The slice of a topology (``"v5e:2x4"``) or an accelerator type (``"v5litepod-8"``).
 
     Raises:
       TopologyError: (a ValueError) there is no such slice.
@@ -172,11 +165,7 @@ def find(name: str) -> Slice:
 
 
 def accelerator_types(generation: str) -> dict[int, tuple[int, ...]]:
-    """{number in the accelerator type: shape} of a generation.
-
-    Args:
-      generation: a key of GENERATIONS.
-    """
+    """{number in the accelerator type: shape} of a key of GENERATIONS."""
     about = GENERATIONS[generation]
     shapes = _FLAT if about.axes == 2 else _SOLID
     counted = about.cores if about.counts == "cores" else 1

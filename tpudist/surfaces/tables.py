@@ -13,17 +13,10 @@ _TEXT = re.compile(r"\$(\w+)")
 
 @functools.lru_cache(maxsize=None)
 def table(name: str) -> Any:  # noqa: ANN401 (its kind stands in the file)
-    """A table of the file.
+    """A table of the file, by the name in the head of its sections, such as "GONE".
 
-    Args:
-      name: as in the head of its sections, such as "GONE".
-
-    Returns:
-      What the kind of its sections says, see the file: a frozenset of dotted names, or
-      {dotted name: text}; of sections with keys {key: that}.
-
-    Raises:
-      KeyError: the file has no such table.
+    It is what the kind of its sections says, see the file: a frozenset of dotted names, or
+    {dotted name: text}; of sections with keys {key: that}.
     """
     whole: dict[str, Any] = {}
     for keys, kind, text in sections(name):
@@ -59,11 +52,8 @@ def rows(text: str) -> Iterator[tuple[str, list[str], str]]:
         if line and not line.startswith("#"):
             names, _, value = line.partition(" |")
             module, _, words = names.rpartition(":")
-            yield module, words.split(), _TEXT.sub(_text, value.strip())
-
-
-def _text(found: re.Match[str]) -> str:
-    return str(table("TEXTS")[found.group(1)])
+            text = _TEXT.sub(lambda found: str(table("TEXTS")[found.group(1)]), value.strip())
+            yield module, words.split(), text
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 from tests.helpers import random_trees
-from tpudist.surfaces.eras import evidence, program
+from tpudist.surfaces.eras import evidence, program, walks
 
 hypothesis = pytest.importorskip("hypothesis")
 
@@ -83,7 +83,7 @@ def test_some_files_are_read(place):
     for path in sample(place, 40):
         tree = parsed(path)
         if tree is not None:
-            evidence.collect(tree, path)
+            evidence.uses(walks.nodes(tree), path)
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ def test_random_programs_are_read_and_migrated(data):
         data.draw(hypothesis.strategies.integers(1, 6)),
     )
     hypothesis.assume(text is not None)
-    evidence.collect(ast.parse(text), "random.py")
+    evidence.uses(walks.nodes(ast.parse(text)), "random.py")
     migrate(text.encode())
 
 

@@ -130,6 +130,6 @@ def test_a_file_of_a_package_that_cannot_be_parsed_is_passed_over_and_no_fault_o
     assert {os.path.basename(each.path) for each in packages.names_of(str(tmp_path))} == {
         "whole.py"
     }
-    monkeypatch.setattr(packages.evidence, "collect", lambda tree, path: 1 // 0)
+    monkeypatch.setattr(packages.evidence, "uses", lambda nodes, path: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         packages.names_of(str(tmp_path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, NamedTuple
+from typing import NamedTuple
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import evidence
@@ -26,7 +26,7 @@ class Decision(NamedTuple):
         where no name is evidence, which leaves the newest.
       outvoted: the Evidence against it.
       graph: the Evidence that the program works in a graph only and leaves it to
-        TensorFlow 1 to make one.
+        TensorFlow 1 to make one; none if it says itself when it builds one.
     """
 
     era: str
@@ -42,14 +42,9 @@ def decide(clues: list[Evidence]) -> Decision:
     TensorFlow 2 alone the first, and those of 2.2 alone 2.0. Where both stand in one program,
     the script comes before its helpers, and what can run before what nothing calls; where both
     can run, the newest era is meant, since code that was carried forward keeps old branches.
-
-    Args:
-      clues: names of one file or of many.
-
-    Returns:
-      A Decision.
     """
-    graph = _graph(clues)
+    says_itself = any(each.kind == evidence.MODE for each in clues)
+    graph = [each for each in clues if each.kind == evidence.GRAPH and not says_itself]
     named = [each for each in clues if each.kind != evidence.GRAPH or each in graph]
     stated = [each for each in named if each.kind == evidence.STATED]
     if stated:
@@ -58,7 +53,8 @@ def decide(clues: list[Evidence]) -> Decision:
     era = "contrib" if _is_first_generation(named) else _later(named)
     against = [each for each in named if _is_against(each, era)]
     for_it = [each for each in named if era in each.eras and each.eras != tuple(surfaces.ERAS)]
-    own = [each for each in for_it if each.eras[-1] == era and _is_narrow(each)]
+    narrow = (each for each in for_it if len(each.eras) == 1 or "v2_2" not in each.eras)
+    own = [each for each in narrow if each.eras[-1] == era]
     used = list(filter(_is_used, own))
     return Decision(era, used or own or for_it, against, graph)
 
@@ -128,15 +124,3 @@ def _is_against(clue: Evidence, era: str) -> bool:
     if era == "contrib":
         return _excludes_first(clue) or _speaks_for_second(clue)
     return len(clue.eras) == 1 and era not in clue.eras
-
-
-def _is_narrow(clue: Evidence) -> bool:
-    return len(clue.eras) == 1 or "v2_2" not in clue.eras
-
-
-def _graph(clues: Iterable[Evidence]) -> list[Evidence]:
-    """The names that need a graph, unless the program says itself when it builds one."""
-    found = list(clues)
-    if any(each.kind == evidence.MODE for each in found):
-        return []
-    return [each for each in found if each.kind == evidence.GRAPH]

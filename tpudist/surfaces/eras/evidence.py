@@ -83,21 +83,12 @@ class Uses(NamedTuple):
     names: list[tuple[str, int]]
 
 
-def collect(tree: ast.AST, path: str) -> list[Evidence]:
-    """The evidence in a file, from its syntax tree and its path."""
-    return uses(walks.nodes(tree), path).evidence
-
-
 def uses(nodes: walks.Nodes, path: str, bindings: local_names.Bindings | None = None) -> Uses:
-    """The `Uses` of a file.
+    """The `Uses` of a file, by its nodes, as of `walks.nodes`, and its path.
 
-    Args:
-      nodes: all its nodes, as of `walks.nodes`.
-      path: its path, for the Evidence.
-      bindings: what its local names mean, if that is known.
+    `bindings` says what its local names mean, if that is known.
     """
     found = _Uses(nodes, path, bindings)
-    found.take()
     names_ = sorted(found.names, key=lambda each: each[1])
     return Uses(sorted(found.found, key=lambda each: each.line), names_)
 
@@ -116,9 +107,6 @@ class _Uses:
         self._is_guarded = False
         self.found: list[Evidence] = []
         self.names: list[tuple[str, int]] = []
-
-    def take(self) -> None:
-        """Visits the nodes."""
         for dotted, line in self._bindings.starred:
             self._name(dotted, line)
         inner: set[Any] = set()  # of names that were taken as a whole
@@ -138,15 +126,19 @@ class _Uses:
 
     def _take_attribute(self, node: ast.Attribute) -> Iterable[Any]:
         """Records an Attribute; returns the Attributes inside it, if it is a name of TensorFlow."""
-        whole = self._attribute(node.value, node.attr, node.lineno)
-        return _chain(node.value) if whole else ()
+        inner: list[ast.Attribute] = []
+        if self._attribute(node.value, node.attr, node.lineno):
+            while isinstance(node.value, ast.Attribute):
+                node = node.value
+                inner.append(node)
+        return inner
 
     def _call(self, node: ast.Call) -> None:
-        if _asks_for_a_name(node):
-            text = walks.text(node.args[1]) or ""
-            self._is_guarded = self._is_guarded or not self._must_be_there(node, text)
-            self._attribute(node.args[0], text, node.lineno)
-        elif isinstance(node.func, ast.Attribute) and _is_get(node):
+        asked = (walks.text(node.args[1]) or "") if len(node.args) > 1 else ""
+        if walks.last_word(node.func) in _ASKING and asked.isidentifier():
+            self._is_guarded = self._is_guarded or not self._must_be_there(node, asked)
+            self._attribute(node.args[0], asked, node.lineno)
+        elif type(node.func) is ast.Attribute and node.func.attr == "get" and len(node.args) == 1:
             self._member(node.func.value, walks.text(node.args[0]) or "", node.lineno)
 
     def _must_be_there(self, call: ast.Call, name: str) -> bool:
@@ -213,11 +205,9 @@ class _Uses:
             self._add("tf." + dotted, (), line, COMPAT_V2)
         if plain in _MODES:
             self._add("tf." + dotted, (), line, MODE)
-        elif plain != dotted and (plain in _GRAPH_ONLY or self._is_session(plain)):
+        is_v1 = self._bindings.tensorflow.get("tf") == "compat.v1"
+        if plain != dotted and (plain in _GRAPH_ONLY or is_v1 and plain in _SESSIONS):
             self._add("tf." + dotted, ("contrib",), line, GRAPH)
-
-    def _is_session(self, plain: str) -> bool:
-        return plain in _SESSIONS and self._bindings.tensorflow.get("tf") == "compat.v1"
 
     def _add(self, name: str, eras: tuple[str, ...], line: int, kind: str) -> None:
         self.found.append(Evidence(name, eras, self._path, line, kind, self._is_guarded))
@@ -230,27 +220,6 @@ _TAKEN: dict[type, Callable[..., Any]] = {
     ast.Call: _Uses._call, ast.Attribute: _Uses._take_attribute,
     ast.Subscript: _Uses._subscript,
 }  # fmt: skip
-
-
-def _chain(node: object) -> Iterator[Any]:
-    """Yields the Attributes that ``a.b.c`` begins with."""
-    while isinstance(node, ast.Attribute):
-        yield node
-        node = node.value
-
-
-def _asks_for_a_name(call: ast.Call) -> bool:
-    return (
-        walks.last_word(call.func) in _ASKING
-        and len(call.args) > 1
-        and (walks.text(call.args[1]) or "").isidentifier()
-    )
-
-
-def _is_get(call: ast.Call) -> bool:
-    """Whether a call is ``members.get(name)``; ``get(name)`` has no members."""
-    is_method = type(call.func) is ast.Attribute and call.func.attr == "get"
-    return is_method and len(call.args) == 1
 
 
 def _asking_what_there_is(nodes: walks.Nodes) -> Iterator[Any]:

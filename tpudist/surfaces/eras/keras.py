@@ -67,13 +67,7 @@ class Keras:
         return self._refused if self._strategy else None
 
     def add(self, nodes: walks.Nodes, names: list[tuple[str, int]], path: str) -> None:
-        """Adds the uses of a file.
-
-        Args:
-          nodes: all its nodes.
-          names: what it names below ``tf``, as of `evidence.uses`.
-          path: its path.
-        """
+        """Adds a file: all its nodes, and its `names` below ``tf``, as of `evidence.uses`."""
         place = os.path.basename(path)
         used = [line for name, line in names if is_below(name, surfaces.keras_names())]
         own = [] if self._is_users else list(_own(nodes))
@@ -136,15 +130,13 @@ def _refused(nodes: walks.Nodes) -> Iterator[tuple[str, int]]:
 def _of_graphs(names: list[tuple[str, int]], nodes: walks.Nodes) -> Iterator[tuple[str, int]]:
     """Yields (name, line) of what needs a graph: names below ``tf``, and methods."""
     for name, line in names:
-        if _needs_a_graph(name):
+        if name.startswith("contrib."):
+            needs = not name.startswith(_CONTRIB)
+        else:
+            known = is_below(name, surfaces.FIRST_GENERATION)
+            needs = known and name.split(".")[0] not in _EITHER
+        if needs:
             yield "tf." + name, line
     for call, name in _methods(nodes):
         if name in _OF_GRAPHS:
             yield name, call.lineno
-
-
-def _needs_a_graph(name: str) -> bool:
-    if name.startswith("contrib."):
-        return not name.startswith(_CONTRIB)
-    known = is_below(name, surfaces.FIRST_GENERATION)
-    return known and name.split(".")[0] not in _EITHER

@@ -37,7 +37,7 @@ class Bindings:
         for node in sorted(nodes.of(*walks.IMPORTS), key=_place):
             (self._import if type(node) is ast.Import else self._import_from)(node)
         others = [node for node in nodes.of(ast.Assign) if type(node.value) in _NAMING]
-        others += [node for node in nodes.of(*_FUNCTIONS) if _has_named_defaults(node.args)]
+        others += nodes.of(*_FUNCTIONS)
         for node in sorted(others, key=_place):
             (self._assign if type(node) is ast.Assign else self._default)(node)
         if "*" in self.tensorflow:
@@ -128,10 +128,6 @@ def below_tensorflow(full: str) -> str | None:
     if parts[0] == "tpudist" and len(parts) > 2 and parts[1] in surfaces.ERAS:
         return ".".join(parts[3:]) if parts[2] == "tensorflow" else None
     return None
-
-
-def _has_named_defaults(arguments: ast.arguments) -> bool:
-    return any(type(each) in _NAMING for each in arguments.defaults + arguments.kw_defaults)
 
 
 def _place(node: ast.stmt) -> tuple[int, int]:

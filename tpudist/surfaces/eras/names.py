@@ -31,14 +31,7 @@ _LAST_WORDS = {row.name.rpartition(".")[2] for row in surfaces.ROWS}
 
 @functools.lru_cache(maxsize=2000)
 def eras_of_name(dotted: str) -> tuple[str, ...]:
-    """The eras that have a dotted name below ``tf``.
-
-    Args:
-      dotted: such as "contrib.distribute.TPUStrategy" or "Session".
-
-    Returns:
-      A tuple of eras, oldest first; empty if every era has the name.
-    """
+    """The eras, oldest first, that have a dotted name below ``tf``; none if every era has it."""
     plain = without_compat(dotted)
     if plain.partition(".")[0] == "contrib" or is_first_generation(dotted):
         return ("contrib",)
@@ -58,17 +51,10 @@ def is_second_generation(dotted: str) -> bool:
 
 
 def eras_of_member(name: str, receiver: str) -> tuple[str, ...]:
-    """The eras whose strategies have an attribute.
+    """The eras, oldest first, whose strategies have an attribute; none if it is no evidence.
 
-    A name that an era's releases had only carried on from another one, and that
-    is gone since, is evidence of that other one.
-
-    Args:
-      name: the attribute.
-      receiver: last word of what it is taken from, "" if that has no name.
-
-    Returns:
-      A tuple of eras, oldest first; empty if it is no evidence.
+    A name that an era's releases had only carried on from another one, and that is gone since, is
+    evidence of that other one. `receiver` is the last word of what it is taken from, or "".
     """
     if name not in _LAST_WORDS or name in _KEPT or receiver.endswith("extended"):
         return ()
@@ -78,11 +64,7 @@ def eras_of_member(name: str, receiver: str) -> tuple[str, ...]:
 
 
 def is_of_a_strategy(name: str, receiver: str) -> bool:
-    """Whether an attribute is a strategy's own, by its name and what it is taken from.
-
-    Args:
-      name, receiver: as of `eras_of_member`.
-    """
+    """Whether an attribute is a strategy's own; arguments as of `eras_of_member`."""
     return bool(_eras_that_named(name, receiver))
 
 

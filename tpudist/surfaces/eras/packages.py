@@ -53,15 +53,10 @@ OUTSIDE, INSTALLED, NOBODYS = "outside", "installed", "nobody's"
 
 
 def place(name: str, path: object) -> str:
-    """The kind of place from which a module that is not beside the script is imported.
+    """The kind of place from which a module, of a file or None, is imported from elsewhere.
 
-    Args:
-      name: its dotted name.
-      path: its file, or None.
-
-    Returns:
-      OUTSIDE of a file that somebody works on (on PYTHONPATH, or installed in editable mode),
-      INSTALLED of a package's, NOBODYS of Python's own and of TensorFlow's.
+    It is OUTSIDE of a file that somebody works on (on PYTHONPATH, or installed in editable mode),
+    INSTALLED of a package's, NOBODYS of Python's own and of TensorFlow's.
     """
     if not isinstance(path, str) or not path.endswith(".py"):
         return NOBODYS
@@ -98,12 +93,7 @@ def find(name: str) -> tuple[str | None, str]:
 
 
 def is_of_another(uses: list[Evidence], era: str) -> bool:
-    """Whether a package was written for another era than a program that imports it.
-
-    Args:
-      uses: its `evidence.Evidence`.
-      era: the program's.
-    """
+    """Whether a package with these names was written for another era than the program's."""
     plain = [each for each in uses if each.kind in DECIDING and not each.guarded]
     alone = [each for each in plain if len(each.eras) == 1]
     if alone and decisions.decide(plain).era != era:
@@ -113,11 +103,7 @@ def is_of_another(uses: list[Evidence], era: str) -> bool:
 
 
 def names_of(place_: str) -> list[Evidence]:
-    """The evidence in the files of a package, its tests left out; what cannot be read too.
-
-    Args:
-      place_: its folder or file.
-    """
+    """The evidence in the files of a package, its tests left out; what cannot be read too."""
     collected: list[Evidence] = []
     for path in _files(place_):
         try:
@@ -128,7 +114,7 @@ def names_of(place_: str) -> list[Evidence]:
             tree = walks.parse(raw)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # it may be of another Python, and never imported
-        collected += evidence.collect(tree, path)
+        collected += evidence.uses(walks.nodes(tree), path).evidence
     return collected
 
 

@@ -168,24 +168,15 @@ class Walk:
 
 
 def is_named(dotted: str, packages_: Iterable[str]) -> bool:
-    """Whether a module is one of some packages, or below one of them.
-
-    Args:
-      dotted: its name.
-      packages_: dotted names.
-    """
+    """Whether a module is one of some packages, or below one of them, by their dotted names."""
     return any((dotted + ".").startswith(each + ".") for each in packages_)
 
 
 def own_folder(script: str, start: str | None = None) -> str:
-    """The folder of the user's files.
+    """The folder of the user's files: `start`, if it is named, or found by the script's path.
 
-    The script's, or that of the package it is a part of, or the first of PYTHONPATH's that
+    It is the script's, or that of the package it is a part of, or the first of PYTHONPATH's that
     the script stands below.
-
-    Args:
-      script: its path.
-      start: a folder that was named instead, or None.
     """
     if start is not None:
         return os.path.realpath(start)
@@ -231,7 +222,14 @@ def describe(decision: Decision) -> str:
     line = "era: %s (%s)" % (surfaces.spelled(decision.era), some(decision.decisive))
     if decision.outvoted:
         line += "; not %s (%s): --era overrides" % (
-            "/".join(sorted({_spelled_era(each) for each in decision.outvoted})),
+            "/".join(
+                sorted(
+                    {
+                        surfaces.spelled((each.eras or surfaces.ERAS)[-1])
+                        for each in decision.outvoted
+                    }
+                )
+            ),
             some(decision.outvoted),
         )
     return line
@@ -241,21 +239,17 @@ def doubt(decision: Decision) -> list[str]:
     """The lines to print if a program fails whose era some of its names contradict."""
     if not decision.outvoted:
         return []
-    others = decision.outvoted
-    other = "contrib" if decision.era != "contrib" else _newest_named(others)
+    is_of_2_0 = any(each.name == ".experimental_run_v2" for each in decision.outvoted)
+    newest = "2.0" if is_of_2_0 else "2.2"
     return [
         "tpudist run: the era %s was read from names, and %s speaks against it: if the error comes "
-        "of that, --era %s" % (surfaces.spelled(decision.era), some(others), other)
+        "of that, --era %s"
+        % (
+            surfaces.spelled(decision.era),
+            some(decision.outvoted),
+            "contrib" if decision.era != "contrib" else newest,
+        )
     ]
-
-
-def _newest_named(clues: list[Evidence]) -> str:
-    names = [each.name for each in clues]
-    return "2.0" if ".experimental_run_v2" in names else "2.2"
-
-
-def _spelled_era(clue: Evidence) -> str:
-    return surfaces.spelled((clue.eras or surfaces.ERAS)[-1])
 
 
 def parse(path: str) -> ast.Module:
@@ -265,7 +259,11 @@ def parse(path: str) -> ast.Module:
       ScriptError: it cannot be read or parsed; says where.
     """
     try:
-        source = _source(path)
+        if path.endswith(".ipynb"):
+            source: str | bytes = notebook_cells.python(path)
+        else:
+            with open(path, "rb") as file:
+                source = file.read()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source, path)
@@ -278,13 +276,6 @@ def parse(path: str) -> ast.Module:
             "tpudist runs the script in this Python",
             "if it is Python 2, 2to3 -w %s" % os.path.basename(path),
         ) from error
-
-
-def _source(path: str) -> bytes | str:
-    if path.endswith(".ipynb"):
-        return notebook_cells.python(path)
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def some(names: Iterable[Evidence], most: int = 2) -> str:

@@ -86,19 +86,14 @@ def reached(files: Mapping[str, Parts]) -> set[tuple[str, int]]:
     running: set[tuple[str, int]] = set()
     words: set[str] = set()
     while True:
-        new = [
-            place
-            for place, part in waiting.items()
-            if part.above < 0
-            or ((place[0], part.above) in running and _runs(part, files[place[0]], words))
-        ]
+        new = []
+        for place, part in waiting.items():
+            is_special = part.name.startswith("__") and files[place[0]].every[part.above].is_class
+            runs = part.is_decorated or is_special or part.name in words
+            if part.above < 0 or (runs and (place[0], part.above) in running):
+                new.append(place)
         if not new:
             return running
         for place in new:
             words |= waiting.pop(place).words
         running.update(new)
-
-
-def _runs(part: Part, file: Parts, words: set[str]) -> bool:
-    is_special = part.name.startswith("__") and file.every[part.above].is_class
-    return part.is_decorated or is_special or part.name in words
