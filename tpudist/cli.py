@@ -27,13 +27,12 @@ from tpudist.errors import TpudistError
 VERBS = {
     "run": "tpudist.run",
     "launch": "tpudist.tools.launch",
-    "doctor": "tpudist.tools.doctor.verb",
-    "selftest": "tpudist.tools.selftest.verb",
-    "matrix": "tpudist.tools.matrix.verb",
-    "pins": "tpudist.tools.pins.verb",
-    "migrate": "tpudist.tools.migrate.verb",
+    "doctor": "tpudist.tools.doctor",
+    "selftest": "tpudist.tools.selftest",
+    "matrix": "tpudist.tools.matrix",
+    "pins": "tpudist.tools.pins",
+    "migrate": "tpudist.tools.migrate",
     "help": "tpudist.guides",
-    "completion": "tpudist.completion",
 }
 
 #: {option of ``tpudist run``: the module that adds it and what goes with it, ``add_to_run``}.
@@ -132,7 +131,7 @@ def _parse(words: list[str], top: argparse.ArgumentParser) -> argparse.Namespace
     """The parsed command line, with what it runs in ``arguments``; else ends with a usage."""
     argv, rest = split(words, top)
     options, unknown = top.parse_known_args(argv)
-    options.arguments, options.parser = rest, top
+    options.arguments = rest
     if not unknown:
         return options
     verb = _verbs(top)[options.verb_name]

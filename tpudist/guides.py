@@ -58,11 +58,6 @@ def listed() -> str:
     return "\n".join(lines) + "\n"
 
 
-def topics() -> list[str]:
-    """The names of the guides."""
-    return list(_paths())
-
-
 def _paths() -> dict[str, str]:
     """{name of a guide: its path}, sorted by name."""
     folders = [

@@ -21,7 +21,6 @@ WORDS = {
     "pins": ["--help"],
     "migrate": ["--list-rules"],
     "help": ["run"],
-    "completion": ["--help"],
 }
 TOOLS = {
     verb: module.split(".")[2]

@@ -49,7 +49,6 @@ FLOORS = (
     "tools.migrate",
     "tools.compile",
     "guides",
-    "completion",
     "cli",
     "__main__",
 )

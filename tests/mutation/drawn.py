@@ -27,7 +27,7 @@ Mutant = collections.namedtuple("Mutant", "file number line change")
 
 #: {folder of the package: the tests that are about it}, where no folder of tests has its name.
 TESTS = {
-    "": ["test_cli.py", "test_console.py", "test_completion.py", "laws"],
+    "": ["test_cli.py", "test_console.py", "laws"],
     "adapter": ["conformance"],
     "backends": ["conformance", "native"],
     "common": ["conformance"],

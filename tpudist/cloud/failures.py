@@ -248,20 +248,11 @@ def _line(error: BaseException) -> str:
     return "%s: %s" % (type(error).__name__, text) if text else type(error).__name__
 
 
-def not_configured(error: BaseException, name: str, version: str) -> TPUStateError:
-    """Returns the error for a TPU whose runtime could not be set to a version."""
-    return TPUStateError(
-        "the runtime of TPU %r cannot be set to %s: %s" % (name, version, _line(error)),
-        "its TensorFlow servers refuse that version, or port 8475 of its hosts is not "
-        "reached from here",
-        "a machine in the TPU's own network; or the TPU made again with --version=%s" % version,
-    )
-
-
 def not_ready(error: BaseException, asked: Asked) -> TPUStateError:
     """The error of a TPU that TensorFlow's resolver does not take for ready, as `error` says."""
     return TPUStateError(
         "%s: %s" % (asked.place, _line(error)),
         "TensorFlow's resolver takes only a TPU whose state is READY",
-        "tpudist doctor --tpu %s, which shows its state" % asked.name,
+        "gcloud compute tpus describe %s --zone=%s, which shows its state"
+        % (asked.name, asked.zone or "ZONE"),
     )

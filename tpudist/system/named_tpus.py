@@ -7,17 +7,13 @@ import functools
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import tensorflow as tf
 
 from tpudist.cloud import deadlines, failures, nodes, places, runtimes, waiting
 from tpudist.errors import TpudistError, TPUNameError, TPUStateError
 from tpudist.tfcompat import tpu_client, versions
-
-if TYPE_CHECKING:
-    from tpudist.cloud.nodes import Node
-
 
 #: What errors of a TensorFlow without a TPU name; the second one until 2.1.
 _ABSENT = re.compile("ConfigureDistributedTPU|No session factory|TPUs not found in the cluster")
@@ -158,25 +154,6 @@ def _absence() -> TPUNameError:
         "on a TPU VM the TensorFlow of its image, or pip install 'tpudist[tpu]' (tpudist doctor "
         "says which); tpu='virtual:8' where there is no TPU",
     )
-
-
-def look(resolver: object) -> Node:
-    """Returns the TPU API's answer on a resolver's TPU; see `tpudist.cloud.waiting.look`."""
-    return waiting.look(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
-
-
-def configure(resolver: object) -> str:
-    """Sets the runtime of a resolver's TPU to this TensorFlow's release; returns its version."""
-    version = runtimes.runtime_for(str(versions.TF)) or ""
-    try:
-        deadlines.call(
-            functools.partial(tpu_client.configure, resolver, version), deadlines.seconds()
-        )
-    except TpudistError:
-        raise
-    except Exception as error:  # the clients raise plain ones
-        raise failures.not_configured(error, tpu_client.name(resolver), version) from error
-    return version
 
 
 def _asked(resolver: object) -> failures.Asked:

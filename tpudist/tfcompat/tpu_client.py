@@ -2,20 +2,15 @@
 
 From 2.2 on the resolver has an object of its own for it: of the package
 cloud_tpu_client where that is installed, else of the copy inside TensorFlow.
-Before, the resolver asks the API itself, and only cloud_tpu_client sets a
-runtime's version.
+Before, the resolver asks the API itself.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tpudist.errors import TPUAccessError
 from tpudist.tfcompat import versions
 from tpudist.tfcompat.tpu import TPUClusterResolver
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 
 def _text(value: Any) -> str:
@@ -68,26 +63,3 @@ def endpoints(resolver: object) -> list[Any]:
         for scheme, _, address in parts
         if scheme in ("", "grpc") and not address.startswith("/")
     ]
-
-
-def configure(resolver: Any, version: str) -> None:
-    """Sets the version, such as "2.8.0", of the runtime of a TPU that is READY; it restarts."""
-    if versions.RESOLVER_HAS_CLIENT:
-        client = resolver._cloud_tpu_client
-    else:
-        zone, project = place(resolver) if asks_the_api(resolver) else (None, None)
-        client = _package().Client(name(resolver), zone=zone, project=project)
-    client.configure_tpu_version(version)
-
-
-def _package() -> ModuleType:
-    try:
-        import cloud_tpu_client
-    except ImportError as error:
-        raise TPUAccessError(
-            "setting a runtime's version with TensorFlow %s, without cloud-tpu-client"
-            % versions.TF,
-            "this TensorFlow has no client that does it",
-            "pip install cloud-tpu-client",
-        ) from error
-    return cloud_tpu_client

@@ -49,9 +49,7 @@ def machine(
     requires=(),
     variables=None,
     chips=(),
-    runtime=None,
     python="3.11.7",
-    looked=None,
     **probe,
 ):
     """A sound machine of a TensorFlow release, with changes.
@@ -62,7 +60,7 @@ def machine(
       distributions: what is installed otherwise than on the sound machine;
         None as a version takes a distribution away.
       requires: requirement strings of the wheel.
-      variables, chips, runtime, python, looked: as in ``Environment``.
+      variables, chips, python: as in ``Environment``.
       **probe: what the probe says otherwise.
     """
     installed, seen = (
@@ -83,8 +81,6 @@ def machine(
         variables=variables or {},
         probe=seen,
         chips=list(chips),
-        runtime=runtime,
-        looked=looked,
     )
 
 
@@ -196,29 +192,11 @@ CASES = {
         "chip_without_kernels",
         "the wheel that a TPU VM image brings",
     ),
-    "a TPU that is not there": (
-        machine("2.8.4", looked={"error": dict(seen="it is gone", why="y", instead="make it")}),
-        "problem",
-        "tpu_cannot_be_used",
-        "make it",
-    ),
-    "runtime of another release": (
-        machine("2.8.4", runtime="2.9.0"),
-        "problem",
-        "runtime_does_not_match",
-        "configure_tpu_version('2.8.0', restart_type='ifNeeded')",
-    ),
-    "runtime of another release, by its image": (
-        machine("2.12.1", runtime="tpu-vm-tf-2.15.0-pjrt", variables={"TPU_NAME": "mine"}),
-        "problem",
-        "runtime_does_not_match",
-        "tpu-vm create mine --version=tpu-vm-tf-2.12.0",
-    ),
     "runtime unknown": (
         machine("2.8.4", variables={"TPU_NAME": "mine"}),
         "note",
-        "runtime_does_not_match",
-        "tpudist doctor --tpu mine",
+        "runtime_unknown",
+        "configure_tpu_version('2.8.0', restart_type='ifNeeded')",
     ),
 }
 

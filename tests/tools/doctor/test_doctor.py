@@ -107,11 +107,8 @@ def test_requirements_of_old_wheels_are_read():
     [
         machine("2.20.0", wheel="tensorflow-tpu", chips=CHIPS),
         machine("2.20.0", chips=CHIPS, variables={"TPUDIST_TPU": "virtual:8"}),
-        machine("2.8.4", runtime="2.8.0"),
-        machine("2.8.4", variables={"TPU_NAME": "mine"}, runtime="2.8"),
         machine("2.8.4", variables={"TPU_NAME": "local"}),
         machine("2.8.4", variables={"TPU_NAME": "mine", "TPUDIST_TPU": "virtual"}),
-        machine("2.0.4", variables={"TPU_NAME": "grpc://10.0.0.2:8470"}, runtime="2.0"),
         machine(
             "2.15.1", variables={"TF_USE_LEGACY_KERAS": "1"}, distributions={"tf-keras": "2.15.1"}
         ),
@@ -138,6 +135,7 @@ def test_problems_come_before_notes():
     [
         (machine(), None, None),
         (machine(chips=CHIPS), "local", "local"),
+        (machine(variables={"TPU_NAME": "local"}), None, None),
         (machine(variables={"TPU_NAME": "mine"}), "remote", "mine"),
         (machine(variables={"COLAB_TPU_ADDR": "10.0.0.2:8470"}), "remote", "10.0.0.2:8470"),
         (

@@ -259,37 +259,17 @@ def virtual_name(env: Environment) -> Found:
         yield PROBLEM, "TPUDIST_TPU: " + error.seen, error.why, error.instead
 
 
-def runtime_does_not_match(env: Environment) -> Found:
-    """A remote TPU's runtime that is not of the client's minor release."""
+def runtime_unknown(env: Environment) -> Found:
+    """A remote TPU, whose runtime has to be of the client's minor release."""
     target = runtimes.runtime_for(env.tensorflow)
-    if target is None or (env.virtual_tpu and not env.looked):
-        return
-    node = (env.looked or {}).get("node") or {}
-    name = node.get("name") or env.remote_tpu or "NAME"
-    instead = runtimes.line_that_sets(name, env.tensorflow, env.runtime)
-    release = runtimes.release_in(env.runtime)
-    if release and releases.minor(release) != releases.minor(env.tensorflow):
-        yield (
-            PROBLEM,
-            "TensorFlow %s and TPU runtime %s" % (env.tensorflow, env.runtime),
-            "client and runtime talk an unversioned protocol: only equal x.y "
-            "releases work (patch releases have no runtime: %s)" % target,
-            instead,
-        )
-    elif env.remote_tpu and not release:
+    if env.tpu["kind"] == "remote" and target:
         yield (
             NOTE,
-            "TPU %r, whose runtime version cannot be known offline" % name,
-            "only a runtime of TensorFlow %s answers this client" % target,
-            "tpudist doctor --tpu %s, which asks it; %s" % (name, instead),
+            "TPU %r, whose runtime version cannot be known offline" % env.tpu["name"],
+            "only a runtime of TensorFlow %s answers this client (patch releases have none)"
+            % target,
+            runtimes.line_that_sets(env.tpu["name"], env.tensorflow),
         )
-
-
-def tpu_cannot_be_used(env: Environment) -> Found:
-    """Reports the state of the TPU that was named, or why it cannot be asked."""
-    error = (env.looked or {}).get("error")
-    if error:
-        yield PROBLEM, error["seen"], error["why"], error["instead"]
 
 
 #: In the order of the report.
@@ -306,6 +286,5 @@ CHECKS = [
     keras_of_the_eras,
     chip_without_kernels,
     virtual_name,
-    tpu_cannot_be_used,
-    runtime_does_not_match,
+    runtime_unknown,
 ]

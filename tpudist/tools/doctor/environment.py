@@ -11,10 +11,10 @@ import os
 import platform
 import subprocess
 import sys
-from typing import Any, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 from tpudist import machine
-from tpudist.cloud import deadlines, places
+from tpudist.cloud import places
 from tpudist.toolbox import installed
 
 #: Environment variables that decide about TPUs and Keras.
@@ -44,8 +44,6 @@ class Environment(NamedTuple):
     variables: dict[str, str]  # {name: value} of the set ones among ``VARIABLES``
     probe: dict[str, Any]  # what :mod:`probe` saw
     chips: list[str]  # the TPU device files, e.g. ``["/dev/accel0"]``
-    runtime: str | None  # the TPU runtime's version, as the TPU says; or None
-    looked: dict[str, Any] | None = None  # what :mod:`look` saw; None if no TPU was asked for
 
     @property
     def tensorflows(self) -> dict[str, str]:
@@ -84,11 +82,6 @@ class Environment(NamedTuple):
         return name if name.lower().startswith("virtual") else None
 
     @property
-    def remote_tpu(self) -> str | None:
-        """The name or address of a TPU on another machine, or None."""
-        return self._remote()[0]
-
-    @property
     def tpu(self) -> dict[str, Any]:
         """The TPU that a script started here would get, by the environment alone.
 
@@ -96,44 +89,27 @@ class Environment(NamedTuple):
           ``kind``: ``"virtual"``, ``"local"``, ``"remote"`` or None; ``name``: the
           name to pass to a resolver; ``source``: where that was read; ``words``: what
           it is; ``chips``: device files of this host; ``libtpu``: version of the
-          package, or None; ``looked``: what the TPU asked for by ``--tpu`` says.
+          package, or None.
         """
-        name, source = self._remote()
-        kind = "remote" if name else None
-        if self.virtual_tpu:
-            kind, name, source = "virtual", self.virtual_tpu, machine.TPU
-        elif self.chips:
-            kind, name, source = "local", "local", self.chips[0]
+        place = places.of(None, self.variables, self.chips)
+        if (place.name or "").lower() == "local" and not self.chips:
+            place = places.of(None, {})  # a TPU VM's TPU_NAME, where its chips are not seen
+        kind = "remote" if place.name else None
+        if self.virtual_tpu or place.name == "local":
+            kind = "virtual" if self.virtual_tpu else "local"
         return {
             "kind": kind,
-            "name": name,
-            "source": source,
-            "words": places.of(name, self.variables, self.chips).words,
-            "looked": self.looked,
+            "name": place.name,
+            "source": place.source,
+            "words": place.words,
             "chips": self.chips,
             "libtpu": self.distributions.get("libtpu"),
         }
 
-    def _remote(self) -> tuple[str, str] | tuple[None, None]:
-        """The name of a TPU on another machine, and the variable that has it.
 
-        ``local`` is what Cloud TPU VMs put into TPU_NAME for their own chips.
-        """
-        for variable in (machine.TPU,) + places.REMOTE:
-            name = self.variables.get(variable)
-            if name and name.lower() != "local" and not name.lower().startswith("virtual"):
-                return name, variable
-        return None, None
-
-
-def detect(look: Sequence[str] = ()) -> Environment:
-    """The :class:`Environment` of this machine; asks no network but for a TPU by its name.
-
-    Args:
-      look: arguments of :mod:`look`; empty looks at none.
-    """
+def detect() -> Environment:
+    """The :class:`Environment` of this machine; asks no network."""
     distributions, requires = installed.distributions()
-    looked = look_at(look) if look else None
     return Environment(
         python=platform.python_version(),
         executable=sys.executable,
@@ -143,8 +119,6 @@ def detect(look: Sequence[str] = ()) -> Environment:
         variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
         probe=probe_tensorflow(on_tpus="tensorflow-tpu" in distributions),
         chips=installed.tpu_chips(),
-        runtime=(looked or {}).get("runtime"),
-        looked=looked,
     )
 
 
@@ -163,52 +137,20 @@ def probe_tensorflow(seconds: float = PROBE_SECONDS, on_tpus: bool = False) -> d
     quiet = dict(installed.quiet_variables(), TPU_SKIP_MDS_QUERY="1")  # asks no network
     if not on_tpus:
         quiet["TPU_LOAD_LIBRARY"] = "0"
-    return _last_line(["-m", "tpudist.tools.doctor.probe"], quiet, seconds)
-
-
-def look_at(arguments: Sequence[str]) -> dict[str, Any]:
-    """The report of :mod:`look`, run in a process of its own with the TPU's name as first argument.
-
-    It may wait. Returns the dict that it prints, with an ``error`` where it printed none.
-    """
-    quiet = installed.quiet_variables()
-    quiet.pop(machine.TPU, None)
-    seconds = PROBE_SECONDS + 5 * deadlines.seconds()
-    looked = _last_line(["-m", "tpudist.tools.doctor.look"] + list(arguments), quiet, seconds, None)
-    if isinstance(looked.get("error"), str):
-        looked["error"] = {
-            "seen": "TPU %r: %s" % (arguments[0], looked["error"]),
-            "why": "TensorFlow has the client of the TPU API, and its import failed",
-            "instead": "what the other problems say",
-        }
-    return looked
-
-
-def _last_line(
-    arguments: Sequence[str],
-    variables: dict[str, str],
-    seconds: float,
-    stderr: int | None = subprocess.PIPE,
-) -> dict[str, Any]:
-    """The JSON in the last line that a Python process prints, or why there is none."""
     try:
         process = subprocess.run(
-            [sys.executable] + list(arguments),
-            env=variables,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
+            [sys.executable, "-m", "tpudist.tools.doctor.probe"],
+            env=quiet,
+            capture_output=True,
             text=True,
             timeout=seconds,
         )
     except subprocess.TimeoutExpired:
         return {"error": "import tensorflow took more than %d seconds" % seconds, "slow": True}
-    lines = process.stdout.strip().splitlines()
     try:
-        report: dict[str, Any] = json.loads(lines[-1])
+        report: dict[str, Any] = json.loads(process.stdout.strip().splitlines()[-1])
         return report
     except (IndexError, ValueError):
-        last = ((process.stderr or "").strip().splitlines() or ["no message"])[-1]
-        return {
-            "error": "import tensorflow ended the process with exit code %d: %s"
-            % (process.returncode, last)
-        }
+        last = (process.stderr.strip().splitlines() or ["no message"])[-1]
+        ended = "import tensorflow ended the process with exit code %d: %s"
+        return {"error": ended % (process.returncode, last)}

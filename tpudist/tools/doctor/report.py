@@ -6,20 +6,16 @@ import json
 from typing import Any, Iterator, Mapping, Sequence
 
 import tpudist
-from tpudist.tools.doctor import releases
+from tpudist.tools.doctor import checks, releases
 from tpudist.tools.doctor.checks import PROBLEM, Finding
 from tpudist.tools.doctor.environment import Environment
 
 
-def as_json(environment: Environment, findings: Sequence[Finding]) -> str:
-    """One JSON object; keys and names of checks are stable, new ones may come."""
-    return json.dumps(as_dict(environment, findings), indent=2, sort_keys=True) + "\n"
-
-
-def as_dict(environment: Environment, findings: Sequence[Finding]) -> dict[str, Any]:
-    """The report as plain data."""
-    env = environment
-    return {
+def written(env: Environment, as_json: bool = False) -> tuple[str, int]:
+    """The report on a machine, as text or one JSON object, and the exit code."""
+    findings = checks.diagnose(env)
+    problems = sum(finding.level == PROBLEM for finding in findings)
+    report = {
         "tpudist": tpudist.__version__,
         "python": {"version": env.python, "executable": env.executable, "machine": env.machine},
         "tensorflow": {
@@ -31,8 +27,10 @@ def as_dict(environment: Environment, findings: Sequence[Finding]) -> dict[str, 
         "keras": keras(env),
         "tpu": env.tpu,
         "findings": [finding._asdict() for finding in findings],
-        "ok": not any(finding.level == PROBLEM for finding in findings),
+        "ok": not problems,
     }
+    text = json.dumps(report, indent=2, sort_keys=True) if as_json else _text(report, findings)
+    return text + "\n", int(bool(problems))
 
 
 def keras(env: Environment) -> dict[str, str | None]:
@@ -54,11 +52,10 @@ def keras(env: Environment) -> dict[str, str | None]:
     return {"generation": "Keras 3" if new else "keras 2", "version": version}
 
 
-def as_text(environment: Environment, findings: Sequence[Finding]) -> str:
-    """The report for people: facts, surfaces, then problems with their cures."""
-    report = as_dict(environment, findings)
+def _text(report: Mapping[str, Any], findings: Sequence[Finding]) -> str:
+    """The report for people: facts, then problems with their cures."""
     lines = ["tpudist %s doctor" % report["tpudist"], ""]
-    lines += ["%-11s %s" % pair for pair in _facts(environment, report)]
+    lines += ["%-11s %s" % pair for pair in _facts(report)]
     for finding in findings:
         lines += [
             "",
@@ -66,74 +63,32 @@ def as_text(environment: Environment, findings: Sequence[Finding]) -> str:
             "  why   " + finding.why,
             "  type  " + finding.instead,
         ]
-    lines += ["", _verdict(findings)]
-    return "\n".join(lines) + "\n"
-
-
-def _facts(env: Environment, report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "Python", "%(version)s, %(machine)s, %(executable)s" % report["python"]
-    if env.tensorflow:
-        wheels = " + ".join(env.tensorflows) or "no distribution of it"
-        yield "TensorFlow", "%s, %s build (%s)" % (env.tensorflow, env.variant, wheels)
-        yield "", env.probe.get("path") or "does not import"
-    else:
-        yield "TensorFlow", "none"
-    yield "Keras", _keras(**report["keras"])
-    asked = ((env.looked or {}).get("node") or {}).get("name")
-    here = _tpu(**report["tpu"])
-    yield "TPU", "asked for: " + asked if asked and report["tpu"]["kind"] is None else here
-    for line in _looked(env.looked or {}):
-        yield "", line
-
-
-def _keras(generation: str | None, version: str | None) -> str:
-    if generation is None:
-        return "none that imports"
-    if generation == "tensorflow":
-        return "tf.keras inside TensorFlow"
-    return "%s (%s)" % (generation, version)
-
-
-def _tpu(
-    kind: str | None,
-    name: str | None,
-    source: str | None,
-    words: str,
-    chips: Sequence[str],
-    libtpu: str | None,
-    looked: object,
-) -> str:
-    library = "; libtpu %s" % libtpu if libtpu else ""
-    if kind is None:
-        return "none; a virtual one needs none: TPUDIST_TPU=virtual:8" + library
-    if kind == "local":
-        return "%d chips here (%s ...): %s%s" % (len(chips), chips[0], words, library)
-    return "%s %s (%s): %s%s" % (kind, name, source, words, library)
-
-
-def _looked(looked: Mapping[str, Any]) -> Iterator[str]:
-    """Lines on the TPU that was asked for."""
-    node, slice_ = looked.get("node"), looked.get("slice")
-    if node:
-        yield "%(name)s (zone %(zone)s, project %(project)s): %(state)s, health " % node + (
-            node["health"] or "not reported"
-        )
-        shape = slice_ and "%(name)s, %(devices)d devices on %(hosts)d hosts" % slice_
-        yield "%s (%s), at %s" % (
-            node["type"] or "a type not reported",
-            shape or "no slice of the table",
-            ", ".join(node["addresses"]) or "no address yet",
-        )
-    if looked.get("configured"):
-        yield "runtime set to TensorFlow %s" % looked["configured"]
-    elif looked.get("runtime"):
-        yield "runtime %s" % looked["runtime"]
-
-
-def _verdict(findings: Sequence[Finding]) -> str:
     problems = sum(finding.level == PROBLEM for finding in findings)
     notes = len(findings) - problems
+    verdict = "%d problem%s" % (problems, "s" * (problems != 1)) if problems else "No problems"
     tail = ", %d note%s" % (notes, "s" * (notes != 1)) if notes else ""
-    if not problems:
-        return "No problems" + tail + "."
-    return "%d problem%s%s." % (problems, "s" * (problems != 1), tail)
+    return "\n".join([*lines, "", verdict + tail + "."])
+
+
+def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "Python", "%(version)s, %(machine)s, %(executable)s" % report["python"]
+    tensorflow, keras, tpu = report["tensorflow"], report["keras"], report["tpu"]
+    if tensorflow["version"]:
+        wheels = " + ".join(tensorflow["distributions"]) or "no distribution of it"
+        yield (
+            "TensorFlow",
+            "%s, %s build (%s)" % (tensorflow["version"], tensorflow["variant"], wheels),
+        )
+        yield "", tensorflow["path"] or "does not import"
+    else:
+        yield "TensorFlow", "none"
+    words = {None: "none that imports", "tensorflow": "tf.keras inside TensorFlow"}
+    yield "Keras", words.get(keras["generation"], "%(generation)s (%(version)s)" % keras)
+    library = "; libtpu %s" % tpu["libtpu"] if tpu["libtpu"] else ""
+    if tpu["kind"] is None:
+        yield "TPU", "none; a virtual one needs none: TPUDIST_TPU=virtual:8" + library
+    elif tpu["kind"] == "local":
+        chips = "%d chips here (%s ...): " % (len(tpu["chips"]), tpu["chips"][0])
+        yield "TPU", chips + tpu["words"] + library
+    else:
+        yield "TPU", "%(kind)s %(name)s (%(source)s): %(words)s" % tpu + library

@@ -17,6 +17,80 @@ from tpudist import console
 if TYPE_CHECKING:
     from tpudist.toolbox.table import Row
 
+    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add(verbs: _Verbs) -> argparse.ArgumentParser:
+    """Adds the verb and its options."""
+    verb = verbs.add_parser(
+        "matrix",
+        help="run a command on several TensorFlow releases",
+        allow_abbrev=False,
+        usage="tpudist matrix --releases 1.15,2.15 [options] -- pytest tests/",
+        description="Makes an environment per release, with your project, tpudist and "
+        "pytest in it, and runs the command in each on a virtual TPU; '{release}' in the "
+        "command stands for the release. Environments are kept, made anew when the release's "
+        "row or your project's metadata changes, and removed when the project is gone or "
+        "nobody has used them for 30 days. Exit code: 1 if the command failed on a release, "
+        "2 if a release could not be set up.",
+    )
+    _add_choice(verb)
+    _add_environments(verb)
+    verb.add_argument(
+        "--tpu",
+        default="virtual:8",
+        metavar="NAME",
+        help="TPUDIST_TPU of the command; by default virtual:8",
+    )
+    verb.add_argument(
+        "--fail-fast",
+        action="store_true",
+        help="stop at the first release that fails; by default all are run",
+    )
+    return verb
+
+
+def _add_choice(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--releases", metavar="LIST", help="such as 1.15,2.2,2.15; or all")
+    verb.add_argument(
+        "--random",
+        type=int,
+        default=0,
+        metavar="N",
+        help="N more, drawn from the rest of the table",
+    )
+    verb.add_argument("--seed", type=int, help="draw the same again; each draw prints its seed")
+    verb.add_argument("--table", metavar="FILE", help="a table of releases of your own")
+    verb.add_argument("--list", action="store_true", help="show the table of releases")
+
+
+def _add_environments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--project",
+        default=".",
+        metavar="DIR[EXTRAS]",
+        help='what is installed (editable), such as ".[test]"; by default "."',
+    )
+    verb.add_argument(
+        "--with",
+        dest="extra",
+        action="append",
+        default=[],
+        metavar="REQUIREMENT",
+        help="install this too; may be given again",
+    )
+    verb.add_argument(
+        "--cache",
+        metavar="DIR",
+        help="where environments are kept; by default $TPUDIST_CACHE or the "
+        "platform's cache folder",
+    )
+    verb.add_argument(
+        "--fresh",
+        action="store_true",
+        help="make the environments anew, as after a change of compiled code",
+    )
+
 
 def run(options: argparse.Namespace) -> int:
     """Runs ``tpudist matrix``.
@@ -63,3 +137,11 @@ def _chosen(rows: Mapping[str, Row], options: argparse.Namespace) -> list[Row]:
     names = ", ".join(row.release for row in drawn)
     console.note("== drawn with --seed %d: %s" % (seed, names or "none is left"), sys.stdout)
     return named + drawn
+
+
+def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
+    """(tpudist's words, those of the command that it runs), which "--" takes apart."""
+    if "--" not in argv:
+        return argv, []
+    index = argv.index("--")
+    return argv[:index], argv[index + 1 :]
