@@ -36,7 +36,7 @@ VERBS = {
 }
 
 #: {option of ``tpudist run``: the module that adds it and what goes with it, ``add_to_run``}.
-OPTIONS_OF_RUN = {"compile": "tpudist.tools.compile.options"}
+OPTIONS_OF_RUN = {"compile": "tpudist.tools.compile"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,13 +5,13 @@ import json
 
 from tests.tools.compile.hlo import modules
 from tpudist.surfaces import slices
-from tpudist.tools.compile import program
+from tpudist.tools.compile import report
 from tpudist.tools.compile.compiler import libtpu, report_builder
 from tpudist.tools.compile.hlo import messages
 
 
 def a_program(**changes):
-    """A `program.Program` of one addition, whose HLO no compiler reads."""
+    """A `report.Program` of one addition, whose HLO no compiler reads."""
     module = messages.Module()
     modules.computation(
         module,
@@ -19,17 +19,17 @@ def a_program(**changes):
         ("parameter", [], (8, 128), {}),
         ("add", [0, 0], (8, 128), {"metadata": {"op_name": "StatefulPartitionedCall/add"}}),
     )
-    made = program.Program(
+    made = report.Program(
         hlo=module.SerializeToString(),
         replicas=8,
         partitions=1,
         parameters=(
-            program.Parameter("weight", "variable", "float32", (8, 128), "model.py:3"),
-            program.Parameter("images", "argument", "bfloat16", (16, 128)),
+            report.Argument("weight", "variable", "float32", (8, 128), "model.py:3"),
+            report.Argument("images", "argument", "bfloat16", (16, 128)),
         ),
         collectives=(
-            program.Collective("all-reduce", "float32", (8, 128), "train.py:7"),
-            program.Collective("all-reduce", "float32", (4,), "train.py:8"),
+            report.Collective("all-reduce", "float32", (8, 128), "train.py:7"),
+            report.Collective("all-reduce", "float32", (4,), "train.py:8"),
         ),
         locations={"StatefulPartitionedCall/add": "train.py:5"},
         tensorflow="2.21.0",
@@ -134,7 +134,7 @@ def summarized(answered, lowered=None, topology="v5e:2x4", fast=False):
 
     Args:
       answered: what :func:`answer` or :func:`failed` returned.
-      lowered: a `program.Program`; :func:`a_program` if None.
+      lowered: a `report.Program`; :func:`a_program` if None.
       topology: a slice's name.
       fast: as for ``compile_program``.
     """

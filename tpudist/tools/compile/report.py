@@ -1,9 +1,9 @@
-"""The record of what the TPU compiler found out about a program, and its JSON form.
+"""The records of a program, and of what the TPU compiler found out about it, with its JSON form.
 
 The JSON form is an object with the fields of `Report`, each record an object
 with its own fields, ``"schema"`` and ``"compared"``. Fields may be added; one that changes or
 goes away makes a new schema. Sizes are bytes on one device, times seconds. compat/COMPILE.md has
-every field.
+every field. No record holds an object of TensorFlow.
 """
 
 from __future__ import annotations
@@ -12,6 +12,44 @@ from typing import Any, NamedTuple
 
 #: Version of the JSON form.
 SCHEMA = 5
+
+#: Kinds of arguments.
+ARGUMENT, VARIABLE, CAPTURE = "argument", "variable", "capture"
+
+
+class Argument(NamedTuple):
+    """A parameter of the program's entry computation."""
+
+    name: str  # of the variable or the argument, as the user knows it
+    kind: str  # ARGUMENT, VARIABLE, or CAPTURE (a tensor of an outer scope)
+    dtype: str  # numpy-style name, also "bfloat16"
+    shape: tuple[int, ...]  # of one replica
+    location: str = ""  # "file:line" that created a variable, "" if unknown
+    # of one logical device: `shape` unless it was split; without the padding of the chip's tiles
+    device_shape: tuple[int, ...] = ()
+    bytes: int = 0
+
+
+class Collective(NamedTuple):
+    """A collective that the program asks for."""
+
+    kind: str  # HLO's name of it, such as "all-reduce"
+    # of the tensor that one replica puts in
+    dtype: str
+    shape: tuple[int, ...]
+    location: str  # "file:line" of the user's code, "" if unknown
+
+
+class Program(NamedTuple):
+    """One replica's step, lowered to HLO, which the TPU compiler gets."""
+
+    hlo: bytes  # a serialized HloModuleProto, as TensorFlow lowered it
+    replicas: int  # how many replicas run it
+    partitions: int  # logical devices per replica
+    parameters: tuple[Argument, ...]  # those of the entry computation, in order
+    collectives: tuple[Collective, ...]
+    locations: dict[str, str]  # {HLO metadata op_name: "file:line" of the user's code}
+    tensorflow: str  # the version of TensorFlow that lowered it
 
 
 class Failure(NamedTuple):
@@ -73,18 +111,6 @@ class Memory(NamedTuple):
     def total(self) -> int:
         """The bytes that the program takes."""
         return self.arguments + self.outputs - self.aliased + self.temporary + self.code
-
-
-class Argument(NamedTuple):
-    """A parameter of the program."""
-
-    name: str  # of the variable or argument
-    kind: str  # "argument", "variable" or "capture"
-    dtype: str  # numpy-style name
-    shape: tuple[int, ...]  # of one replica
-    device_shape: tuple[int, ...]  # of one logical device; `shape` unless it was split
-    bytes: int  # on one device, without the padding of the chip's tiles
-    location: str  # "file:line" that created a variable, "" if unknown
 
 
 class Cost(NamedTuple):
@@ -164,29 +190,20 @@ class Report(NamedTuple):
         Sizes and FLOPs are floats, which agree within a tolerance; counts of
         collectives are ints, which agree if they are equal.
         """
-        target = self.target
-        cost: Any = self.cost
-        memory: Any = self.memory
+        target, cost, memory = self.target, self.cost, self.memory
+        assert cost is not None and memory is not None
+        effort = "optimized" if target.optimized else "fast"
+        size = (target.topology, target.replicas, target.logical_devices)
         return {
-            "compiled for": "%s, %d x %d, %s"
-            % (
-                target.topology,
-                target.replicas,
-                target.logical_devices,
-                "optimized" if target.optimized else "fast",
-            ),
+            "compiled for": "%s, %d x %d, " % size + effort,
             "HBM": float(memory.total),
-            "FLOPs": _number(cost.flops),
-            "bytes accessed": _number(cost.bytes_accessed),
+            "FLOPs": cost.flops,
+            "bytes accessed": cost.bytes_accessed,
             "loops": len(cost.loops),
             "collectives asked for": {each.kind: each.count for each in self.requested},
             "collectives": {each.kind: each.count for each in self.optimized},
             "collective bytes": {each.kind: float(each.bytes) for each in self.optimized},
         }
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)
 
 
 def plain(value: object) -> Any:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import compilation
-from tpudist.tools.compile.program import Program
-from tpudist.tools.compile.report import Report
+from tpudist.tools.compile.report import Program, Report
 
 if TYPE_CHECKING:
     from tpudist.annotations import Strategy
@@ -84,7 +83,7 @@ def lower_step(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> Program:
-    """Traces a step and lowers it to a `program.Program`; see :func:`compile_step`."""
+    """Traces a step and lowers it to a `report.Program`; see :func:`compile_step`."""
     require()
     from tpudist.tools.compile.lowering import to_hlo, tracing  # They import TensorFlow.
 

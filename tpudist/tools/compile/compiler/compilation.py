@@ -9,8 +9,7 @@ from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import libtpu, report_builder
 from tpudist.tools.compile.hlo import messages, normal_form
-from tpudist.tools.compile.program import Program
-from tpudist.tools.compile.report import Report
+from tpudist.tools.compile.report import Program, Report
 
 #: The default time limit of the compiler, in seconds.
 TIMEOUT = 1800
@@ -46,12 +45,6 @@ def compile_program(
         "hlo": base64.b64encode(text).decode(),
     }
     answer = libtpu.ask(request, timeout)
-    _check_answer(answer, compiler, slice_)
-    return report_builder.build(program, slice_, fast, compiler, answer)
-
-
-def _check_answer(answer: dict[str, Any], compiler: libtpu.Libtpu, slice_: slices.Slice) -> None:
-    """Raises a CompileError if an answer shows that this libtpu cannot be used for a slice."""
     unusable = answer.get("code") == libtpu.TOO_OLD or "kind" not in answer
     if not answer["ok"] and unusable and answer["code"] not in (libtpu.CRASHED, libtpu.TIMED_OUT):
         raise CompileError(
@@ -60,6 +53,7 @@ def _check_answer(answer: dict[str, Any], compiler: libtpu.Libtpu, slice_: slice
             "pip install --force-reinstall --upgrade libtpu (0.0.17 or newer); or "
             + libtpu.DOWNLOAD,
         )
+    return report_builder.build(program, slice_, fast, compiler, answer)
 
 
 def compile_options(replicas: int, partitions: int, fast: bool) -> bytes:
@@ -84,43 +78,32 @@ def topology_options(slice_: slices.Slice) -> dict[str, Any]:
     """Returns what libtpu needs beside the name: the chip's cores, the host's chips, the rings.
 
     It has "chip_config_name" where a chip of two TensorCores is one device, which libtpu would
-    otherwise make two.
+    otherwise make two. "wrap" has 1 for each axis whose ends are connected: in a slice of two
+    axes one that is as long as its pod; a slice of three is made of cubes, which are to be whole.
     """
     attributes: dict[str, Any] = {"chips_per_host_bounds": list(slice_.host)}
     if slice_.generation == "v4":
         attributes["chip_config_name"] = "megacore"
-    wrap = _rings(slice_)
-    if any(wrap):
-        attributes["wrap"] = wrap + [0] * (3 - len(wrap))
-    return attributes
-
-
-def _rings(slice_: slices.Slice) -> list[int]:
-    """Returns 1 for each axis whose ends are connected, else 0.
-
-    A slice of two axes has a ring along an axis that is as long as its pod. One of
-    three axes is made of cubes, and its ends are connected if all cubes are whole.
-    """
     ring = slice_.about.ring
     if slice_.about.axes == 2:
-        return [int(chips == ring) for chips in slice_.shape]
-    return [int(all(chips % ring == 0 for chips in slice_.shape))] * 3
+        wrap = [int(chips == ring) for chips in slice_.shape] + [0]
+    else:
+        wrap = [int(all(chips % ring == 0 for chips in slice_.shape))] * 3
+    if any(wrap):
+        attributes["wrap"] = wrap
+    return attributes
 
 
 def check_fits(slice_: slices.Slice, replicas: int, partitions: int) -> None:
     """Refuses a program that does not fit on a slice, before any compiler runs."""
     if replicas * partitions > slice_.devices:
+        has = str(slice_.devices)
+        if slice_.devices != slice_.cores:
+            has += ", each a chip whose two TensorCores are one device"
         raise TopologyError(
             "%d replicas x %d logical devices on %s" % (replicas, partitions, slice_.name),
-            "they need %d devices, and it has %s" % (replicas * partitions, _device_count(slice_)),
+            "they need %d devices, and it has %s" % (replicas * partitions, has),
             "%d replicas, or a larger slice" % (slice_.devices // partitions)
             if slice_.devices >= partitions
             else "fewer logical devices, or a larger slice",
         )
-
-
-def _device_count(slice_: slices.Slice) -> str:
-    """Formats the number of devices; says why they are fewer than the cores, if they are."""
-    if slice_.devices == slice_.cores:
-        return str(slice_.devices)
-    return "%d, each a chip whose two TensorCores are one device" % slice_.devices

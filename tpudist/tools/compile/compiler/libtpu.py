@@ -73,7 +73,13 @@ def find(environ: Mapping[str, str] | None = None) -> Libtpu:
       CompileError: there is none, or libtpu cannot run on this machine.
     """
     environ = os.environ if environ is None else environ
-    _check_machine(sys.platform, platform.machine())
+    machine = platform.machine()
+    if sys.platform != "linux" or machine.lower() not in ("x86_64", "amd64"):
+        raise CompileError(
+            "this machine is %s on %s" % (sys.platform, machine),
+            "libtpu is built for x86-64 Linux only",
+            "run it in CI or in a container of linux/amd64",
+        )
     path = environ.get("TPUDIST_LIBTPU")
     if not path:
         path = _installed()
@@ -92,34 +98,18 @@ def find(environ: Mapping[str, str] | None = None) -> Libtpu:
             "there is no such file",
             "the path of a libtpu.so; " + DOWNLOAD,
         )
-    return Libtpu(path, _version(path))
-
-
-def _check_machine(system: str, machine: str) -> None:
-    if system != "linux" or machine.lower() not in ("x86_64", "amd64"):
-        raise CompileError(
-            "this machine is %s on %s" % (system, machine),
-            "libtpu is built for x86-64 Linux only",
-            "run it in CI or in a container of linux/amd64",
-        )
+    beside = glob.escape(os.path.dirname(os.path.dirname(path)))
+    named = glob.glob(os.path.join(beside, "libtpu-*.dist-info"))
+    version = os.path.basename(named[0])[len("libtpu-") : -len(".dist-info")] if named else ""
+    return Libtpu(path, version)
 
 
 def _installed() -> str | None:
     """Returns the path of the installed package's library, without importing it; else None."""
     spec = importlib.util.find_spec("libtpu")
-    for folder in spec.submodule_search_locations or () if spec else ():
-        path = os.path.join(folder, _FILE)
-        if os.path.isfile(path):
-            return path
-    return None
-
-
-def _version(path: str) -> str:
-    """Returns the version in the name of the ``.dist-info`` beside the library's folder."""
-    beside = os.path.dirname(os.path.dirname(path))
-    for folder in glob.glob(os.path.join(glob.escape(beside), "libtpu-*.dist-info")):
-        return os.path.basename(folder)[len("libtpu-") : -len(".dist-info")]
-    return ""
+    folders = spec.submodule_search_locations if spec else None
+    paths = (os.path.join(folder, _FILE) for folder in folders or ())
+    return next(filter(os.path.isfile, paths), None)
 
 
 def ask(request: Mapping[str, Any], timeout: float | None = None) -> dict[str, Any]:
@@ -150,9 +140,17 @@ def ask(request: Mapping[str, Any], timeout: float | None = None) -> dict[str, A
         }
     finally:
         _end(process)
-    if process.returncode == 0 and answer:
+    code = process.returncode
+    if code == 0 and answer:
         return json.loads(answer.decode())
-    return _crashed(process.returncode, errors[-_TAIL:].decode("utf-8", "replace"))
+    text = errors[-_TAIL:].decode("utf-8", "replace")
+    lines = [line for line in text.splitlines() if line.strip()]
+    reasons = [line for pattern in _CRASH_REASONS for line in lines if pattern.search(line)]
+    reason = (reasons or lines or ["it printed nothing"])[0]
+    how = "with exit code %d" % code
+    if code < 0:
+        how = "by signal %d (%s)" % (-code, signal.Signals(-code).name)
+    return {"ok": False, "code": CRASHED, "message": "the compiler ended %s: %s" % (how, reason)}
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -169,14 +167,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdout, process.stderr):
         if pipe:
             pipe.close()
-
-
-def _crashed(code: int, errors: str) -> dict[str, Any]:
-    """Returns the answer for a worker that ended without one."""
-    lines = [line for line in errors.splitlines() if line.strip()]
-    reasons = [line for pattern in _CRASH_REASONS for line in lines if pattern.search(line)]
-    reason = (reasons or lines or ["it printed nothing"])[0]
-    how = "with exit code %d" % code
-    if code < 0:
-        how = "by signal %d (%s)" % (-code, signal.Signals(-code).name)
-    return {"ok": False, "code": CRASHED, "message": "the compiler ended %s: %s" % (how, reason)}

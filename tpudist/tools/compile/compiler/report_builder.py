@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import collections
 import math
 import re
 from typing import TYPE_CHECKING, Any, Mapping
@@ -14,7 +13,7 @@ from tpudist.tools.compile import report
 from tpudist.tools.compile.compiler import libtpu
 from tpudist.tools.compile.compiler.libtpu import Libtpu
 from tpudist.tools.compile.hlo import messages, optimized
-from tpudist.tools.compile.program import Collective, Program
+from tpudist.tools.compile.report import Program
 
 if TYPE_CHECKING:
     Answer = Mapping[str, Any]
@@ -40,9 +39,11 @@ def build(
     program: Program, topology: Slice, fast: bool, compiler: Libtpu, answer: Answer
 ) -> report.Report:
     """Returns the report of a compilation, from the worker's answer."""
-    compiled = optimized.module(base64.b64decode(answer["optimized"])) if answer["ok"] else None
+    ok = answer["ok"]
+    compiled = optimized.module(base64.b64decode(answer["optimized"])) if ok else None
+    collectives = optimized.collectives(compiled) if compiled else {}
     return report.Report(
-        ok=answer["ok"],
+        ok=ok,
         failure=None if compiled else _failure(program, answer),
         target=report.Target(
             topology.name,
@@ -53,11 +54,11 @@ def build(
             topology.about.hbm,
             not fast,
         ),
-        memory=_memory(answer),
+        memory=report.Memory(*map(answer["memory"].get, report.Memory._fields)) if ok else None,
         arguments=_arguments(program, compiled),
         cost=_cost(program, compiled, answer["cost"]) if compiled else None,
         requested=_requested(program),
-        optimized=_optimized(compiled) if compiled else (),
+        optimized=tuple(report.Collectives(kind, *of, ()) for kind, of in collectives.items()),
         hottest=_hottest(program, compiled) if compiled else (),
         warnings=_warnings(program, topology),
         versions=report.Versions(
@@ -73,64 +74,42 @@ def build(
 def _failure(program: Program, answer: Answer) -> report.Failure:
     message = answer["message"]
     kind = {libtpu.CRASHED: "crash", libtpu.TIMED_OUT: "timeout"}.get(answer["code"], "refused")
+    largest: list[tuple[int, str, str]] = []
     if answer["code"] == "RESOURCE_EXHAUSTED" and "vmem" not in message:
         kind = "out-of-memory"
-    largest = []
-    if kind == "out-of-memory":
         largest = optimized.largest_arrays(messages.Module.FromString(program.hlo), _LARGEST)
-    return report.Failure(
-        kind,
-        message,
-        _INSTEAD[kind],
-        tuple(
-            report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
-            for size, name, shape in largest
-        ),
-    )
-
-
-def _memory(answer: Answer) -> report.Memory | None:
-    if not answer["ok"]:
-        return None
-    return report.Memory(*[answer["memory"][field] for field in report.Memory._fields])
+    buffers = [
+        report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
+        for size, name, shape in largest
+    ]
+    return report.Failure(kind, message, _INSTEAD[kind], tuple(buffers))
 
 
 def _arguments(
     program: Program, compiled: messages.HloModule | None
 ) -> tuple[report.Argument, ...]:
-    """Returns the arguments, the largest first."""
+    """Returns the parameters with what they take on a device, the largest first."""
     on_device = optimized.parameters(compiled) if compiled else {}
     arguments = []
-    for number, parameter in enumerate(program.parameters):
-        shape = on_device.get(number, parameter.shape)
-        arguments.append(
-            report.Argument(
-                parameter.name,
-                parameter.kind,
-                parameter.dtype,
-                parameter.shape,
-                shape,
-                messages.array_bytes(parameter.dtype, shape),
-                parameter.location,
-            )
-        )
+    for number, each in enumerate(program.parameters):
+        shape = on_device.get(number, each.shape)
+        size = messages.array_bytes(each.dtype, shape)
+        arguments.append(each._replace(device_shape=shape, bytes=size))
     return tuple(sorted(arguments, key=lambda argument: -argument.bytes))
 
 
 def _cost(program: Program, compiled: messages.HloModule, cost: Mapping[str, float]) -> report.Cost:
-    def known(name: str) -> float | None:
-        """Returns a number that is finite; JSON has no others."""
-        return cost[name] if math.isfinite(cost.get(name, math.nan)) else None
-
-    return report.Cost(
-        known("flops"),
-        known("bytes accessed"),
-        tuple(program.locations.get(name) or _short(name) for name in optimized.loops(compiled)),
+    flops, accessed = (
+        cost[name] if math.isfinite(cost.get(name, math.nan)) else None  # JSON has no others
+        for name in ("flops", "bytes accessed")
     )
+    loops = (program.locations.get(name) or _short(name) for name in optimized.loops(compiled))
+    return report.Cost(flops, accessed, tuple(loops))
 
 
 def _requested(program: Program) -> tuple[report.Collectives, ...]:
-    kinds: dict[str, list[Collective]] = collections.OrderedDict()
+    """Returns the collectives that the program asks for, by their kinds."""
+    kinds: dict[str, list[report.Collective]] = {}
     for each in program.collectives:
         kinds.setdefault(each.kind, []).append(each)
     return tuple(
@@ -144,30 +123,16 @@ def _requested(program: Program) -> tuple[report.Collectives, ...]:
     )
 
 
-def _optimized(compiled: messages.HloModule) -> tuple[report.Collectives, ...]:
-    return tuple(
-        report.Collectives(kind, count, size, ())
-        for kind, (count, size) in optimized.collectives(compiled).items()
-    )
-
-
 def _hottest(program: Program, compiled: messages.HloModule) -> tuple[report.Hot, ...]:
     """Returns the compiler's estimate of each instruction, at the first of its ops with a line."""
     costs = optimized.costs(compiled)
     whole = sum(each.cycles for each in costs) or 1
     hottest = []
     for each in costs:
-        names = [name for name in each.op_names if name in program.locations] or each.op_names
-        hottest.append(
-            report.Hot(
-                program.locations.get(names[0], ""),
-                each.instruction,
-                _short(names[0]),
-                each.cycles,
-                each.cycles / whole,
-                _layer(_short(names[0])),
-            )
-        )
+        known = [name for name in each.op_names if name in program.locations] or each.op_names
+        line, name = program.locations.get(known[0], ""), _short(known[0])
+        share = each.cycles / whole
+        hottest.append(report.Hot(line, each.instruction, name, each.cycles, share, _layer(name)))
     return tuple(hottest)
 
 

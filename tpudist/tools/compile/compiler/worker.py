@@ -105,19 +105,22 @@ def _compile(request: dict[str, Any], answer: dict[str, Any]) -> None:
     """Compiles the program of a request, and adds what is known to the answer."""
     api = Api(request["libtpu"])
     answer["pjrt"] = "%d.%d" % api.version
-    topology = Topology(api, request["topology"], request["options"])
-    answer.update(devices=len(topology.devices), kind=topology.kind())
+    topology = _topology(api, request["topology"], request["options"])
+    pointer, count = api.call("TopologyDescription_GetDeviceDescriptions", topology)
+    devices = (ctypes.c_void_p * count).from_address(pointer)
+    kind = _text(*api.call("DeviceDescription_Kind", devices[0] or 0))
+    answer.update(devices=count, kind=kind)
     if "hlo" not in request:
         return
+    hlo, options = (base64.b64decode(request[each]) for each in ("hlo", "compile_options"))
     start = time.time()
-    executable = topology.compile(
-        base64.b64decode(request["hlo"]), base64.b64decode(request["compile_options"])
-    )
+    executable = _executable(api, topology, hlo, options)
     answer["seconds"] = time.time() - start
+    words = api.call("Executable_GetCompiledMemoryStats", executable)
     answer.update(
-        memory=executable.memory(),
-        cost=executable.cost(),
-        optimized=base64.b64encode(executable.optimized()).decode(),
+        memory={name: ctypes.c_int64(word).value for name, word in zip(MEMORY, words)},
+        cost=_cost(api, executable),
+        optimized=base64.b64encode(_optimized(api, executable)).decode(),
     )
 
 
@@ -211,83 +214,48 @@ class Api:
         return PjrtError(CODES[code] if code < len(CODES) else str(code), message)
 
 
-class Topology:
-    """A slice that is described to the compiler; no TPU is needed.
+def _topology(api: Api, name: str, options: Mapping[str, Any]) -> int:
+    """Describes a slice to the compiler, such as ``"v5e:2x4"``, and returns its handle.
 
-    Args:
-      name: such as ``"v5e:2x4"``.
-      options: {name: int, text, or list of int}.
-
-    Raises:
-      PjrtError: there is no such slice.
+    An option is a text or a list of int.
     """
-
-    def __init__(self, api: Api, name: str, options: Mapping[str, Any]) -> None:
-        self._api = api
-        encoded = ctypes.create_string_buffer(name.encode())
-        values, buffers = _named_values(options)
-        (self._handle,) = api.call(
-            "TopologyDescription_Create",
-            ctypes.addressof(encoded),
-            len(name),
-            ctypes.addressof(values),
-            len(options),
-        )
-        del buffers  # the values point to them until here
-        pointer, count = api.call("TopologyDescription_GetDeviceDescriptions", self._handle)
-        self.devices: list[Any] = (
-            list((ctypes.c_void_p * count).from_address(pointer)) if count else []
-        )
-
-    def kind(self) -> str:
-        """Returns the chip's name, such as ``"TPU v5 lite"``."""
-        return _text(*self._api.call("DeviceDescription_Kind", self.devices[0]))
-
-    def compile(self, hlo: bytes, options: bytes) -> Executable:
-        """Compiles a serialized HloModuleProto, with a serialized CompileOptionsProto.
-
-        Raises:
-          PjrtError: the compiler's own error.
-        """
-        code = ctypes.create_string_buffer(hlo, len(hlo))
-        code_format = ctypes.create_string_buffer(b"hlo")
-        encoded = ctypes.create_string_buffer(options, len(options))
-        program = _program(ctypes.addressof(code), len(hlo), ctypes.addressof(code_format), 3)
-        pointers = [ctypes.addressof(program), ctypes.addressof(encoded)]
-        (handle,) = self._api.call("Compile", self._handle, *pointers, len(options), 0)
-        return Executable(self._api, handle)
+    encoded = ctypes.create_string_buffer(name.encode())
+    values, buffers = _named_values(options)
+    place, several = ctypes.addressof(encoded), ctypes.addressof(values)
+    (handle,) = api.call("TopologyDescription_Create", place, len(name), several, len(options))
+    del buffers  # the values point to them until here
+    return handle
 
 
-class Executable:
-    """A compiled program."""
+def _executable(api: Api, topology: int, hlo: bytes, options: bytes) -> int:
+    """Compiles a serialized HloModuleProto, with a serialized CompileOptionsProto."""
+    code = ctypes.create_string_buffer(hlo, len(hlo))
+    code_format = ctypes.create_string_buffer(b"hlo")
+    encoded = ctypes.create_string_buffer(options, len(options))
+    program = _program(ctypes.addressof(code), len(hlo), ctypes.addressof(code_format), 3)
+    pointers = [ctypes.addressof(program), ctypes.addressof(encoded)]
+    (handle,) = api.call("Compile", topology, *pointers, len(options), 0)
+    return handle
 
-    def __init__(self, api: Api, handle: int) -> None:
-        self._api, self._handle = api, handle
 
-    def memory(self) -> dict[str, int]:
-        """Returns {name of MEMORY: bytes}."""
-        words = self._api.call("Executable_GetCompiledMemoryStats", self._handle)
-        return {name: ctypes.c_int64(word).value for name, word in zip(MEMORY, words)}
+def _cost(api: Api, executable: int) -> dict[str, float]:
+    """Returns the compiler's cost analysis, {name: number}."""
+    count, pointer = api.call("Executable_GetCostAnalysis", executable)
+    named = (_NamedValue * count).from_address(pointer) if count else ()
+    return {
+        _text(each.name, each.name_size): each.value.real for each in named if each.kind == _REAL
+    }
 
-    def cost(self) -> dict[str, float]:
-        """Returns the compiler's cost analysis, {name: number}."""
-        count, pointer = self._api.call("Executable_GetCostAnalysis", self._handle)
-        named = (_NamedValue * count).from_address(pointer) if count else ()
-        return {
-            _text(each.name, each.name_size): each.value.real
-            for each in named
-            if each.kind == _REAL
-        }
 
-    def optimized(self) -> bytes:
-        """Returns the optimized program, a serialized HloModuleProtoWithConfig."""
-        program = _program(0, 0, 0, 0)
-        for _ in range(2):  # the first call returns the size
-            if program[3]:
-                code = ctypes.create_string_buffer(program[3])
-                program[2] = ctypes.addressof(code)
-            self._api.call("Executable_OptimizedProgram", self._handle, ctypes.addressof(program))
-        return code.raw
+def _optimized(api: Api, executable: int) -> bytes:
+    """Returns the optimized program, a serialized HloModuleProtoWithConfig."""
+    program = _program(0, 0, 0, 0)
+    for _ in range(2):  # the first call returns the size
+        if program[3]:
+            code = ctypes.create_string_buffer(program[3])
+            program[2] = ctypes.addressof(code)
+        api.call("Executable_OptimizedProgram", executable, ctypes.addressof(program))
+    return code.raw
 
 
 def _program(

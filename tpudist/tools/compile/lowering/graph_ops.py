@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from tpudist.tfcompat import graphs
-from tpudist.tools.compile import program
+from tpudist.tools.compile.report import Collective
 from tpudist.virtual import explanations
 from tpudist.virtual.trace import collectives as kinds
 from tpudist.virtual.trace import dependencies
@@ -54,13 +54,13 @@ def _users_line(frames: Any) -> str:
     return "" if place == "?" else place
 
 
-def collectives(graph: tf.Graph) -> tuple[program.Collective, ...]:
-    """Returns a `program.Collective` for each collective of a graph.
+def collectives(graph: tf.Graph) -> tuple[Collective, ...]:
+    """Returns a `Collective` for each collective of a graph.
 
     A collective in a loop counts once, one in a function once for each call.
     """
     return tuple(
-        program.Collective(
+        Collective(
             kinds.OPS[op.type].replace("_", "-"),
             op.inputs[0].dtype.name,
             shape(op.inputs[0]),

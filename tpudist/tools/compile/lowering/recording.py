@@ -7,8 +7,7 @@ from typing import Any, Callable, Hashable, NamedTuple
 from tpudist.errors import CompileError
 from tpudist.tfcompat import graphs
 from tpudist.tools.compile.lowering import to_hlo, tracing
-from tpudist.tools.compile.program import Program
-from tpudist.tools.compile.report import Refusal
+from tpudist.tools.compile.report import Program, Refusal
 from tpudist.virtual import explanations
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.tpu_check.causes import Cause
@@ -16,7 +15,7 @@ from tpudist.virtual.variables import stored_once
 
 
 class Recorded(NamedTuple):
-    """A replica function: its name with its line, and its `program.Program`, or the
+    """A replica function: its name with its line, and its `report.Program`, or the
     `CompileError` if it could not be lowered."""
 
     name: str
@@ -56,24 +55,26 @@ class Recorder:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        own = [each for each in replicate.observers if getattr(each, "__self__", None) is self]
-        for each in own:
-            replicate.observers.remove(each)
+        replicate.observers.remove(self._observe)
 
     def programs(self) -> list[Recorded]:
         """Lowers each function, once for each shape of its arguments."""
-        return [_lowered(each, step) for each, step, _ in self._functions.values()]
+        found = []
+        for recorded, step, _ in self._functions.values():
+            try:
+                program = to_hlo.lower(step) if step is not None else None
+                found.append(recorded._replace(program=program))
+            except CompileError as error:
+                found.append(recorded._replace(error=error))
+        return found
 
     def _observe(self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
-        with graphs.collections_kept():
-            self._trace(extended, fn, args, kwargs)
-
-    def _trace(self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
         """Traces and records a function, or why it cannot be traced."""
         strategy = extended._container_strategy()
         self._check(strategy)
         try:
-            step = tracing.trace(strategy, fn, args, kwargs)
+            with graphs.collections_kept():
+                step = tracing.trace(strategy, fn, args, kwargs)
         except Exception as error:  # the user's code may raise anything  # noqa: BLE001
             name = explanations.name_of(fn, ())
             failed = Recorded(name, None, _as_compile_error(error))
@@ -98,12 +99,3 @@ def _as_compile_error(error: Exception) -> CompileError:
         "the function failed when it was traced once for all replicas, as on a TPU",
         "write it so that it runs with a replica id that is a tensor",
     )
-
-
-def _lowered(recorded: Recorded, step: tracing.Step | None) -> Recorded:
-    if step is None:
-        return recorded
-    try:
-        return recorded._replace(program=to_hlo.lower(step))
-    except CompileError as error:
-        return recorded._replace(error=error)

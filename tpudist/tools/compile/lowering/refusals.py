@@ -42,13 +42,11 @@ def refuse_unsupported(graph: tf.Graph) -> None:
     """
     found = causes.without_host(graph, graph.outputs)
     if not all(each.is_of_value for each in found):
-        raise _with_causes(
-            CompileError(
-                "%d line(s) of the step cannot be compiled for a TPU:\n  %s"
-                % (len(found), "\n  ".join(map(str, found))),
-                "a TPU runs what XLA compiles; what its host would do is not compiled",
-                "what each line says",
-            ),
+        raise _error(
+            "%d line(s) of the step cannot be compiled for a TPU:\n  %s"
+            % (len(found), "\n  ".join(map(str, found))),
+            "a TPU runs what XLA compiles; what its host would do is not compiled",
+            "what each line says",
             found,
         )
 
@@ -72,12 +70,10 @@ def tracing_error(graph: tf.Graph, error: Exception) -> CompileError:
         instead = "what the first line says"
     elif isinstance(error, (TypeError, ValueError, tf.errors.InvalidArgumentError)):
         instead = "args and kwargs of compile_step that one replica takes"
-    return _with_causes(
-        CompileError(
-            "the step stopped while it was traced" + "".join("\n  " + line for line in lines),
-            "what is not traced cannot be compiled",
-            instead,
-        ),
+    return _error(
+        "the step stopped while it was traced" + "".join("\n  " + line for line in lines),
+        "what is not traced cannot be compiled",
+        instead,
         [*found, causes.Cause(place or "?", (), message, instead)],
     )
 
@@ -92,27 +88,24 @@ def lowering_error(step: Step, error: Exception) -> CompileError:
     if "compile-time constant" in message:
         found = causes.without_host(graph, graph.outputs)
         if found:
-            return _with_causes(
-                CompileError(
-                    "the compiler needs values that only the run knows:\n  %s"
-                    % "\n  ".join(map(str, found)),
-                    "a size, an axis or an index into a shape is part of a TPU program",
-                    instead,
-                ),
+            return _error(
+                "the compiler needs values that only the run knows:\n  %s"
+                % "\n  ".join(map(str, found)),
+                "a size, an axis or an index into a shape is part of a TPU program",
+                instead,
                 found,
             )
     place, said = _line_of_node(graph, message), message.split("\n")[0]
-    return _with_causes(
-        CompileError(
-            "%s%s" % (place + ": " if place else "", said),
-            "TensorFlow could not lower the step to HLO",
-            instead,
-        ),
+    return _error(
+        "%s%s" % (place + ": " if place else "", said),
+        "TensorFlow could not lower the step to HLO",
+        instead,
         [causes.Cause(place or "?", (), said, instead)],
     )
 
 
-def _with_causes(error: CompileError, found: Sequence[causes.Cause]) -> CompileError:
+def _error(seen: str, why: str, instead: str, found: Sequence[causes.Cause]) -> CompileError:
+    error = CompileError(seen, why, instead)
     error.causes = tuple(found)
     return error
 

@@ -7,13 +7,13 @@ not matter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
 from tpudist.errors import CompileError
 from tpudist.tfcompat import distributed, functions, graphs, versions
-from tpudist.tools.compile import program
+from tpudist.tools.compile import report
 from tpudist.tools.compile.hlo import messages
 from tpudist.tools.compile.hlo.messages import HloModule
 from tpudist.tools.compile.lowering import graph_ops, refusals
@@ -22,7 +22,7 @@ from tpudist.virtual.trace import dependencies
 from tpudist.virtual.trace.dependencies import IdentityMap
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Operation, Variable
+    from tpudist.tfcompat.annotations import Variable
 
 
 def require() -> None:
@@ -35,8 +35,8 @@ def require() -> None:
         )
 
 
-def lower(step: Step) -> program.Program:
-    """Lowers a traced step, which is not traced again, to a `program.Program`.
+def lower(step: Step) -> report.Program:
+    """Lowers a traced step, which is not traced again, to a `report.Program`.
 
     Raises:
       CompileError: XLA cannot compile an op of it.
@@ -45,7 +45,7 @@ def lower(step: Step) -> program.Program:
     with graphs.eager():
         parameters, hlo = _lowered(step)
     module = messages.Module.FromString(hlo)
-    return program.Program(
+    return report.Program(
         hlo=hlo,
         replicas=step.replicas,
         partitions=step.partitions,
@@ -56,7 +56,7 @@ def lower(step: Step) -> program.Program:
     )
 
 
-def _lowered(step: Step) -> tuple[list[program.Parameter], bytes]:
+def _lowered(step: Step) -> tuple[list[report.Argument], bytes]:
     """Returns (the parameters, the serialized HLO module)."""
     function = functions.make(step.graph, noinline=False)
     arguments = [each for each in step.inputs if each.placeholder.dtype != tf.resource]
@@ -65,7 +65,15 @@ def _lowered(step: Step) -> tuple[list[program.Parameter], bytes]:
         for each in step.inputs
         if each.placeholder.dtype == tf.resource
     )
-    parameters = _parameters(arguments)
+    parameters = [
+        report.Argument(
+            name or "captured_%d" % i,
+            report.ARGUMENT if outer is None else report.CAPTURE,
+            placeholder.dtype.name,
+            tuple(placeholder.shape.as_list()),
+        )
+        for i, (name, placeholder, outer) in enumerate(arguments)
+    ]
 
     @tf.function(jit_compile=True, autograph=False)  # type: ignore[untyped-decorator]
     def call(*tensors: tf.Tensor) -> list[Any]:
@@ -90,20 +98,11 @@ def _lowered(step: Step) -> tuple[list[program.Parameter], bytes]:
     return parameters + [by_tensor[outer].parameter for outer, _ in order], hlo
 
 
-def _parameters(arguments: Sequence[Input]) -> list[program.Parameter]:
-    return [
-        program.Parameter(
-            name or "captured_%d" % i,
-            program.ARGUMENT if outer is None else program.CAPTURE,
-            placeholder.dtype.name,
-            tuple(placeholder.shape.as_list()),
-        )
-        for i, (name, placeholder, outer) in enumerate(arguments)
-    ]
-
-
 def _locations(graph: tf.Graph, module: HloModule) -> dict[str, str]:
-    """Returns {op_name of the module: "file:line"}."""
+    """Returns {op_name of the module: "file:line"}, of the op that the name ends with.
+
+    In the body of a loop it ends with the op's own name, without the loop's.
+    """
     ops = list(reversed(list(dependencies.all_ops(graph))))
     known = {**{op.name: op for _, op in ops}, **dict(ops)}
     names = {
@@ -111,27 +110,23 @@ def _locations(graph: tf.Graph, module: HloModule) -> dict[str, str]:
         for computation in module.computations
         for instruction in computation.instructions
     }
-    found = ((name, _op(name, known)) for name in sorted(names))
-    lines = {name: graph_ops.location(op) for name, op in found if op is not None}
-    return {name: line for name, line in lines.items() if line}
-
-
-def _op(name: str, known: Mapping[str, tf.Operation]) -> Operation | None:
-    """Returns the op that an HLO op name ends with, None if there is none.
-
-    In the body of a loop the name ends with the op's own name, without the loop's.
-    """
-    while name and name not in known:
-        name = name.partition("/")[2]
-    return known.get(name)
+    found = {}
+    for whole in sorted(names):
+        name = whole
+        while name and name not in known:
+            name = name.partition("/")[2]
+        line = graph_ops.location(known[name]) if name else ""
+        if line:
+            found[whole] = line
+    return found
 
 
 class _Handle(NamedTuple):
-    """The variable of an input: its eager resource tensor, the `program.Parameter` that it
+    """The variable of an input: its eager resource tensor, the `report.Argument` that it
     is, and the variable that is to be kept alive if it is a stand-in, else None."""
 
     tensor: tf.Tensor
-    parameter: program.Parameter
+    parameter: report.Argument
     stand_in: Any
 
 
@@ -150,9 +145,9 @@ def _variable_handle(captured: Input) -> _Handle:
             "iterator, table or other resource of the host",
             "pass what it gives as an argument, or create the variable with a shape",
         )
-    parameter = program.Parameter(
+    parameter = report.Argument(
         name or placeholder.op.name,
-        program.VARIABLE,
+        report.VARIABLE,
         dtype.name,
         tuple(shape.as_list()),
         "" if outer is None else graph_ops.creation_line(outer),

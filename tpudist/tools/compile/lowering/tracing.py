@@ -96,9 +96,11 @@ def _with_placeholders(
     """Returns the arguments with a placeholder in place of each tensor; adds those to inputs."""
 
     def replaced(path: str, leaf: object) -> Nest:
-        if distributed.is_distributed(leaf) and not distributed.is_variable(leaf):
+        is_variable = isinstance(leaf, tf.Variable) or distributed.is_variable(leaf)
+        if distributed.is_distributed(leaf) and not is_variable:
             leaf = distributed.components(leaf)[0]
-        if not _is_data(leaf):
+        is_array = isinstance(leaf, (np.ndarray, np.generic, functions.TensorSpec))
+        if is_variable or not (is_array or distributed.is_tensor_like(leaf)):
             return leaf
         return distributed.pack(
             leaf, [_placeholder(path, part, inputs) for part in distributed.flatten(leaf)]
@@ -106,21 +108,14 @@ def _with_placeholders(
 
     def all_replaced(name: str, value: object) -> Nest:
         leaves = [
-            replaced(_joined(name, path), leaf) for path, leaf in nests.flatten_with_paths(value)
+            replaced(name + "/" + path if path else name, leaf)
+            for path, leaf in nests.flatten_with_paths(value)
         ]
         return nests.pack_sequence_as(value, leaves)
 
     return (
         tuple(all_replaced(*pair) for pair in zip(argument_names(fn, args), args)),
         {name: all_replaced(name, kwargs[name]) for name in sorted(kwargs)},
-    )
-
-
-def _is_data(leaf: object) -> bool:
-    if isinstance(leaf, tf.Variable) or distributed.is_variable(leaf):
-        return False
-    return isinstance(leaf, (np.ndarray, np.generic, functions.TensorSpec)) or (
-        distributed.is_tensor_like(leaf)
     )
 
 
@@ -143,29 +138,17 @@ def _placeholder(name: str, value: Any, inputs: list[Input]) -> Tensor:
 
 def _outputs(results: Any, handed_out: Sequence[tuple[Any, object]], order: Any) -> list[tf.Tensor]:
     """Returns the tensors of each value that the step returned or handed out."""
-    return [
-        order.mark_as_return(tf.identity(part))
-        for leaf in nests.flatten([results, [value for value, _ in handed_out]])
-        if _is_result(leaf)
-        for part in distributed.flatten(_value(leaf))
-    ]
-
-
-def _is_result(leaf: object) -> bool:
-    return (
-        distributed.is_distributed(leaf)
-        or isinstance(leaf, tf.Variable)
-        or distributed.is_tensor_like(leaf)
-    )
-
-
-def _value(leaf: object) -> Nest:
-    leaf = distributed.components(leaf)[0]
-    return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
-
-
-def _joined(name: str, path: str) -> str:
-    return name + "/" + path if path else name
+    outputs = []
+    for leaf in nests.flatten([results, [value for value, _ in handed_out]]):
+        is_variable = isinstance(leaf, tf.Variable)
+        if not (
+            is_variable or distributed.is_distributed(leaf) or distributed.is_tensor_like(leaf)
+        ):
+            continue
+        value = distributed.components(leaf)[0]
+        value = tf.convert_to_tensor(value) if isinstance(value, tf.Variable) else value
+        outputs += [order.mark_as_return(tf.identity(part)) for part in distributed.flatten(value)]
+    return outputs
 
 
 def _variables_by_handle(graph: tf.Graph) -> IdentityMap[Any, Any]:
@@ -188,11 +171,12 @@ def _captured_name(outer: tf.Tensor, by_handle: Any) -> str:
     return "" if graphs.is_eager(outer) else outer.op.name
 
 
-def argument_names(fn: Callable[..., Any], args: Sequence[Any]) -> list[str]:
+def argument_names(fn: Any, args: Sequence[Any]) -> list[str]:
     """Returns the names of a step's positional arguments."""
     names = ["argument_%d" % i for i in range(len(args))]
     try:
-        parameters = list(inspect.signature(_python_function(fn)).parameters.values())
+        function = fn.python_function if functions.is_function(fn) else fn
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # a builtin
         return names
     for i, parameter in enumerate(parameters[: len(args)]):
@@ -200,7 +184,3 @@ def argument_names(fn: Callable[..., Any], args: Sequence[Any]) -> list[str]:
             return names[:i] + ["%s_%d" % (parameter.name, j) for j in range(len(args) - i)]
         names[i] = parameter.name
     return names
-
-
-def _python_function(fn: Any) -> Callable[..., Any]:
-    return fn.python_function if functions.is_function(fn) else fn

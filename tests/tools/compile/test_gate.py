@@ -8,12 +8,12 @@ import pytest
 from tests.tools.compile import records
 from tpudist import cli
 from tpudist.errors import ArgumentError
-from tpudist.tools.compile.command import gate
+from tpudist.tools.compile import command
 
 
 def options(**given):
-    names = ("json", "max_hbm", "baseline", "rtol")
-    return argparse.Namespace(**dict(dict.fromkeys(names), **given))
+    default = {"json": None, "max_hbm": None, "baseline": None, "rtol": 0.05}
+    return argparse.Namespace(**dict(default, **given))
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def written(tmp_path):
 
     def write(name, *made):
         path = str(tmp_path / name)
-        gate.finish([("step", each) for each in made], options(json=path))
+        command.finish([("step", each) for each in made], options(json=path))
         return path
 
     return write
@@ -37,33 +37,33 @@ LARGER = records.summarized(records.answer(cost={"flops": 2e6, "bytes accessed":
     [("14GiB", 14 << 30), ("512", 512), ("1.5 MiB", 3 << 19), ("2gb", 2 * 10**9), ("7B", 7)],
 )
 def test_size(text, count):
-    assert gate.size(text) == count
+    assert command.size(text) == count
 
 
 @pytest.mark.parametrize("text", ["", "x", "14 GiBs", "-1GiB"])
 def test_a_wrong_size_is_refused(text):
     with pytest.raises(ArgumentError, match="14GiB"):
-        gate.size(text)
+        command.size(text)
 
 
 @pytest.mark.parametrize(("limit", "code"), [("12KiB", 0), ("12287", 1), ("1GiB", 0)])
 def test_the_limit_of_hbm(limit, code, capsys):
-    assert gate.finish([("step", SAME)], options(max_hbm=limit)) == code
+    assert command.finish([("step", SAME)], options(max_hbm=limit)) == code
     assert ("more than --max-hbm 12287" in capsys.readouterr().err) == bool(code)
 
 
 def test_the_baseline(written, capsys):
     path = written("old.json", SAME)
-    assert gate.finish([("step", SAME)], options(baseline=path)) == 0
-    assert gate.finish([("step", LARGER)], options(baseline=path)) == 1
+    assert command.finish([("step", SAME)], options(baseline=path)) == 0
+    assert command.finish([("step", LARGER)], options(baseline=path)) == 1
     assert "FLOPs" in capsys.readouterr().err
-    assert gate.finish([("step", LARGER)], options(baseline=path, rtol=2.0)) == 0
+    assert command.finish([("step", LARGER)], options(baseline=path, rtol=2.0)) == 0
     newer = LARGER._replace(versions=LARGER.versions._replace(libtpu="0.0.53"))
-    assert gate.finish([("step", newer)], options(baseline=path)) == 1
+    assert command.finish([("step", newer)], options(baseline=path)) == 1
     assert "with libtpu 0.0.52; it is 0.0.53 now" in capsys.readouterr().err
-    assert gate.finish([("step", SAME)] * 2, options(baseline=path)) == 1
+    assert command.finish([("step", SAME)] * 2, options(baseline=path)) == 1
     failed = records.summarized(records.failed())
-    assert gate.finish([("step", failed)], options(baseline=path)) == 1
+    assert command.finish([("step", failed)], options(baseline=path)) == 1
     told = capsys.readouterr().err
     assert "it compiled before" in told and "does not fit: v5e:2x4" in told
 
@@ -83,8 +83,8 @@ def test_several_reports_are_one_file(tmp_path, written):
     path = written("both.json", SAME, LARGER)
     with open(path) as file:
         assert [each["name"] for each in json.load(file)["reports"]] == ["step", "step"]
-    assert gate.finish([("a", SAME), ("b", LARGER)], options(baseline=path)) == 0
-    assert gate.finish([("a", SAME), ("b", SAME)], options(baseline=path)) == 1
+    assert command.finish([("a", SAME), ("b", LARGER)], options(baseline=path)) == 0
+    assert command.finish([("a", SAME), ("b", SAME)], options(baseline=path)) == 1
 
 
 def test_errors_of_the_environment_precede_the_script(tmp_path, monkeypatch, capsys):

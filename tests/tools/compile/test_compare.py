@@ -3,7 +3,7 @@
 import pytest
 
 from tests.tools.compile import records
-from tpudist.tools.compile.command import gate
+from tpudist.tools.compile import command
 
 
 def changed(**changes):
@@ -26,7 +26,7 @@ SAME = records.a_report()
 
 
 def difference(before, after, **options):
-    return gate.difference(before.compared(), after.compared(), **options)
+    return command.difference(before.compared(), after.compared(), **options)
 
 
 @pytest.mark.parametrize(

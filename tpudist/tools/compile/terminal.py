@@ -1,11 +1,11 @@
-"""Formats a report as text."""
+"""Formats a report as text, and sizes and numbers for people."""
 
 from __future__ import annotations
 
 import collections
+import re
 from typing import Iterator, Sequence
 
-from tpudist.tools.compile.pages import units
 from tpudist.tools.compile.report import Collectives, Cost, Memory, Report
 
 #: How many arguments, arrays and ops are shown.
@@ -79,22 +79,22 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _memory(memory: Memory, limit: int) -> list[str]:
-    used = units.size(memory.total), units.size(limit), 100 * memory.total / limit
+    used = size(memory.total), size(limit), 100 * memory.total / limit
     return [
         "%s of %s a device (%.1f %%)" % used,
         "arguments %s, temporary %s, code %s, outputs %s beside %s in place of arguments"
         % (
-            units.size(memory.arguments),
-            units.size(memory.temporary),
-            units.size(memory.code),
-            units.size(memory.outputs - memory.aliased),
-            units.size(memory.aliased),
+            size(memory.arguments),
+            size(memory.temporary),
+            size(memory.code),
+            size(memory.outputs - memory.aliased),
+            size(memory.aliased),
         ),
     ]
 
 
-def _row(size: float, *words: str) -> str:
-    return "%-10s %s" % (units.size(size), "  ".join(filter(None, words)))
+def _row(count: float, *words: str) -> str:
+    return "%-10s %s" % (size(count), "  ".join(filter(None, words)))
 
 
 def _arguments(report: Report) -> list[str]:
@@ -102,7 +102,7 @@ def _arguments(report: Report) -> list[str]:
     rows = [
         _row(
             each.bytes,
-            units.array(each.dtype, each.device_shape),
+            "%s[%s]" % (each.dtype, ",".join(map(str, each.device_shape))),
             "%s %s" % (each.kind, each.name),
             each.location,
         )
@@ -124,8 +124,8 @@ def _hottest(report: Report) -> list[str]:
 
 def _cost(cost: Cost) -> list[str]:
     """Formats the compiler's own count; "unknown" where it does not say."""
-    flops = "unknown " if cost.flops is None else units.amount(cost.flops)
-    accessed = "unknown" if cost.bytes_accessed is None else units.size(cost.bytes_accessed)
+    flops = "unknown " if cost.flops is None else amount(cost.flops)
+    accessed = "unknown" if cost.bytes_accessed is None else size(cost.bytes_accessed)
     rows = ["%sFLOP and %s of memory traffic a step on a device" % (flops, accessed)]
     if cost.loops:
         rows.append("all figures count one round of each loop: " + _some(cost.loops))
@@ -134,7 +134,7 @@ def _cost(cost: Cost) -> list[str]:
 
 def _collectives(group: Collectives) -> str:
     where = _some(group.locations)
-    return "%d %s, %s a device  %s" % (group.count, group.kind, units.size(group.bytes), where)
+    return "%d %s, %s a device  %s" % (group.count, group.kind, size(group.bytes), where)
 
 
 def _some(lines: Sequence[str]) -> str:
@@ -148,7 +148,42 @@ def versions(report: Report) -> str:
     library = "libtpu %s" % used.libtpu + (" (PJRT %s)" % used.pjrt if used.pjrt else "")
     took = [
         "%.1f s" % effort.seconds if effort.seconds else "",
-        units.size(effort.peak_bytes) if effort.peak_bytes else "",
+        size(effort.peak_bytes) if effort.peak_bytes else "",
     ]
     releases = "%s, TensorFlow %s, tpudist %s" % (library, used.tensorflow, used.tpudist)
     return "; ".join(filter(None, [releases, ", ".join(filter(None, took))]))
+
+
+_SIZE = re.compile(r"^\s*([0-9]*\.?[0-9]+)\s*(B|KiB|MiB|GiB|TiB|KB|MB|GB|TB)?\s*$", re.I)
+_LETTERS = "BKMGT"
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
+_DECIMAL = ("", "k", "M", "G", "T", "P")
+
+
+def size(count: float) -> str:
+    """Formats a number of bytes, such as ``"15.7 GiB"``."""
+    return _scaled(count, 1024, _BINARY)
+
+
+def parsed_size(text: str) -> int:
+    """Returns the bytes that a text such as ``14GiB`` or ``512`` means, or raises a ValueError."""
+    match = _SIZE.match(text)
+    if not match:
+        raise ValueError(text)
+    unit = (match.group(2) or "B").upper()
+    step = 1024 if "I" in unit else 1000
+    return int(float(match.group(1)) * step ** _LETTERS.index(unit[0]))
+
+
+def amount(count: float) -> str:
+    """Formats a plain number with a decimal prefix, such as ``"3.01 G"`` of FLOPs."""
+    return _scaled(count, 1000, _DECIMAL)
+
+
+def _scaled(count: float, step: int, units: Sequence[str]) -> str:
+    unit = units[0]
+    for larger in units[1:]:
+        if abs(count) < step:
+            break
+        count, unit = count / step, larger
+    return "%.*f %s" % (0 if unit in ("", "B") else 1 if abs(count) >= 10 else 2, count, unit)

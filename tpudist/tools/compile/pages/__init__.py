@@ -1,1 +1,0 @@
-"""Formats a report as text for the terminal."""
