@@ -18,12 +18,7 @@ __all__ = ["Namespace", "become_namespace", "find_module", "lazy_exports", "load
 
 
 def become_namespace(module_name: str, era: str) -> None:
-    """Turns the module that calls it into the era's ``tf``.
-
-    Args:
-      module_name: the caller's ``__name__``.
-      era: an element of ``surfaces.ERAS``.
-    """
+    """Turns the module that calls it, by its ``__name__``, into the era's ``tf``."""
     module: Any = sys.modules[module_name]
     module.__class__ = Namespace
     namespace.adopt(module, era)

@@ -5,6 +5,7 @@ Where the table (:mod:`tpudist.surfaces.leads`) leads them.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from typing import Any
@@ -20,12 +21,7 @@ def is_below(path: str) -> bool:
 
 
 def find(path: str, top: object) -> list[Any]:
-    """[what a dotted name leads to], or [] if it leads nowhere in this environment.
-
-    Args:
-      path: dotted name below ``tf``, in contrib.
-      top: the era's ``tf``.
-    """
+    """[what a name of contrib leads to], or [] if nowhere here; `top` is the era's ``tf``."""
     public = leads.public_name(path)
     if is_module(path) and not is_name(public):
         public = path
@@ -77,16 +73,10 @@ def _imported(name: str) -> list[types.ModuleType]:
     package, _, dotted = name.partition(".")
     if package == "tensorflow":
         return private_modules.homes(dotted)
-    try:
+    with contextlib.suppress(AttributeError):
         module = private_modules.import_or_none(name)
-    except AttributeError:
-        return []
-    return [] if module is None else [module]
-
-
-def has_homes_below(path: str) -> bool:
-    """Whether a module below a module of contrib has a home that is installed."""
-    return any(homes(key) for key in surfaces.HOMES if key.startswith(path + "."))
+        return [] if module is None else [module]
+    return []
 
 
 def is_module(path: str) -> bool:

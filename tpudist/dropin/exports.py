@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from types import ModuleType
@@ -11,30 +12,18 @@ from tpudist import surfaces
 
 
 def load(target: str) -> object:
-    """The object that a target of the table names.
-
-    Args:
-      target: ``module:attribute``, the attribute possibly dotted.
-
-    Returns:
-      The object.
+    """The object that a target of the table names: ``module:attribute``, which may be dotted.
 
     Raises:
       MissingTensorFlowError: TensorFlow cannot be imported.
     """
     module, _, attribute = target.partition(":")
-    value = tensorflow() if module == "tensorflow" else (importlib.import_module(module))
-    for part in attribute.split("."):
-        value = getattr(value, part)
-    return value
+    value = tensorflow() if module == "tensorflow" else importlib.import_module(module)
+    return functools.reduce(getattr, attribute.split("."), value)
 
 
 def tensorflow() -> ModuleType:
-    """The installed TensorFlow.
-
-    Raises:
-      MissingTensorFlowError: there is none; says what to install.
-    """
+    """The installed TensorFlow; without one a `MissingTensorFlowError` says what to install."""
     from tpudist.tfcompat import versions  # Raises if there is none.
 
     del versions
@@ -42,15 +31,9 @@ def tensorflow() -> ModuleType:
 
 
 def lazy_exports(package: str, era: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The module functions of an era's package (PEP 562).
+    """``(__getattr__, __dir__)`` of an era's package, of that ``__name__`` (PEP 562).
 
-    Args:
-      package: the package's ``__name__``.
-      era: an element of ``surfaces.ERAS``.
-
-    Returns:
-      A pair ``(__getattr__, __dir__)``: names of ``surfaces.EXPORTS`` are
-      loaded when first used, other names are tried as submodules.
+    Names of ``surfaces.EXPORTS`` are loaded when first used, others are tried as submodules.
     """
     exports = surfaces.EXPORTS[era]
 

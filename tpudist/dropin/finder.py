@@ -14,15 +14,9 @@ from tpudist.surfaces import leads
 
 
 def find_module(era: str, dotted: str) -> types.ModuleType | None:
-    """The module that ``import tensorflow.<dotted>`` means in an era.
+    """The module that ``import tensorflow.<dotted>`` means in an era; None if there is none.
 
-    Args:
-      era: an element of ``surfaces.ERAS``.
-      dotted: dotted name below ``tensorflow``.
-
-    Returns:
-      A Namespace, a module of the installed TensorFlow, or None if there is
-      no module of that name.
+    It is a Namespace or a module of the installed TensorFlow.
 
     Raises:
       EraNameError: the era had such a module, and it is gone.
@@ -65,11 +59,8 @@ class Finder:
     ) -> importlib.machinery.ModuleSpec | None:
         """A spec for a module below a drop-in, else None."""
         parts = fullname.split(".", 3)
-        if (
-            len(parts) < 4
-            or parts[0] != "tpudist"
-            or (parts[2] != "tensorflow" or parts[1] not in surfaces.ERAS)
-        ):
+        is_ours = len(parts) > 3 and parts[0] == "tpudist" and parts[2] == "tensorflow"
+        if not is_ours or parts[1] not in surfaces.ERAS:
             return None
         try:
             module = find_module(parts[1], parts[3])

@@ -27,12 +27,8 @@ from tpudist.errors import ContribNameError, EraNameError
 from tpudist.surfaces import leads
 
 #: Dunder names of TensorFlow that users read; all others are Python's.
-_PASSED_ON = (
-    "__compiler_version__",
-    "__git_version__",
-    "__internal__",
-    "__operators__",
-    "__version__",
+_PASSED_ON = frozenset(
+    "__compiler_version__ __git_version__ __internal__ __operators__ __version__".split()
 )
 
 #: How the attributes begin that Python and tpudist give a namespace.
@@ -113,12 +109,7 @@ class Namespace(types.ModuleType):
 def adopt(
     module: Namespace, era: str, path: str = "", root: str = "", parent: Namespace | None = None
 ) -> None:
-    """Gives a module the state of a `Namespace`.
-
-    Args:
-      module: a Namespace, or a module that is to become one.
-      era, path, root, parent: as for `Namespace`.
-    """
+    """Gives a module, a Namespace or one to be, the state of a `Namespace`; arguments as of it."""
     module.__dict__["_tpudist_path"] = path  # First: setting attributes asks for it.
     module.__path__ = []
     module._tpudist_era = era
@@ -129,23 +120,11 @@ def adopt(
 
 
 def top(era: str, root: str = "") -> Namespace:
-    """The top of an era's ``tf``, or of its ``tf.compat.v1`` / ``.v2``.
-
-    Args:
-      era: an element of ``surfaces.ERAS``.
-      root: "", "compat.v1" or "compat.v2".
-
-    Returns:
-      A Namespace, always the same one.
-    """
+    """The one Namespace of an era's ``tf``, or of its `root`: ``compat.v1`` or ``compat.v2``."""
     module: Any = importlib.import_module("tpudist.%s.tensorflow" % era)
-    return _compat(module, root) if root else module
-
-
-def _compat(module: Namespace, root: str) -> Namespace:
-    tops: dict[str, Namespace] = module.__dict__.setdefault("_tpudist_tops", {})
+    tops: dict[str, Namespace] = module.__dict__.setdefault("_tpudist_tops", {"": module})
     if root not in tops:
-        tops[root] = Namespace(module.__name__ + "." + root, module._tpudist_era, root=root)
+        tops[root] = Namespace(module.__name__ + "." + root, era, root=root)
     return tops[root]
 
 
@@ -191,8 +170,11 @@ def _find(space: Namespace, name: str) -> object:
         child = Namespace(space.__name__ + "." + name, era, path, space._tpudist_root, space)
         if _overlaid(era, path) or bases_of(child):
             return child
+    from tpudist.tfcompat import versions
+
     is_contrib = era == "contrib" and contrib_modules.is_below(path)
-    for found in contrib_modules.find(path, top(era)) if is_contrib and _is_tf2() else ():
+    # TensorFlow's own contrib comes before the table.
+    for found in contrib_modules.find(path, top(era)) if is_contrib and versions.TF2 else ():
         return found
     cause = None
     for base in bases_of(space):
@@ -211,13 +193,6 @@ def _find(space: Namespace, name: str) -> object:
         for found in contrib_modules.find(path, top(era)) or _gone(space, path, name, cause):
             return found
     raise _missing(space, name, cause)
-
-
-def _is_tf2() -> bool:
-    """Whether no contrib of TensorFlow's own comes before the table."""
-    from tpudist.tfcompat import versions
-
-    return versions.TF2
 
 
 def _gone(space: Namespace, path: str, name: str, cause: AttributeError | None) -> list[Any]:
@@ -247,7 +222,8 @@ def _is_gone(value: object) -> bool:
     path = value._tpudist_path
     if value._tpudist_era != "contrib" or not contrib_modules.is_below(path):
         return False
-    if leads.leads_below(path) or contrib_modules.has_homes_below(path):
+    below = (key for key in surfaces.HOMES if key.startswith(path + "."))
+    if leads.leads_below(path) or any(map(contrib_modules.homes, below)):
         return False
     return not bases_of(value)
 
@@ -265,28 +241,23 @@ def _private(space: Namespace, path: str, name: str) -> object:
         return found[0]
     if module is not None:
         return module
-    home, names = private_modules.home_of(path)
+    members = surfaces.PRIVATE_MEMBERS.get(path.rpartition(".")[0], {})
+    home, _, names = members.get(name, "").partition(":")
     owners: list[Any] = private_modules.homes(home) if home else []
     if home.startswith("contrib."):
         owners = [functools.reduce(getattr, home.split("."), top("contrib"))]
     if home.startswith("tpudist."):
         owners = [importlib.import_module(home)]
     for owner in owners:
-        for today in names:
+        for today in names.split("/"):
             if hasattr(owner, today):
                 return getattr(owner, today)
     raise _missing(space, name, AttributeError("no tensorflow.%s" % path))
 
 
 def missing(era: str, dotted: str) -> AttributeError:
-    """The error for a private module of an era that nobody has.
-
-    Args:
-      era: an element of ``surfaces.ERAS``.
-      dotted: dotted name below ``tf``.
-    """
-    cause = AttributeError("no module tensorflow.%s" % dotted)
-    return _missing(top(era), dotted, cause)
+    """The error for a private module of an era that nobody has."""
+    return _missing(top(era), dotted, AttributeError("no module tensorflow.%s" % dotted))
 
 
 def _missing(space: Namespace, name: str, cause: AttributeError | None) -> AttributeError:
@@ -301,7 +272,10 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
             "module %r has no attribute %r (nor has TensorFlow %s)%s"
             % (space.__name__, name, release, close and "; did you mean tf.%s?" % close)
         )
-    if contrib_modules.is_below(path) and not _was_in_contrib(path):
+    was_there = contrib_modules.is_name(path) or contrib_modules.is_module(path)
+    if contrib_modules.is_below(path) and not (
+        was_there or leads.lead(path).kind != leads.NOWHERE  # before it went to a package
+    ):
         owner = path.rpartition(".")[0]
         return EraNameError(
             "there is no tf.%s" % path,
@@ -320,12 +294,6 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
         (close and "tf.%s, if that is meant; or " % close)
         + leads.instead_in_a_dropin(space._tpudist_era, path),
     )
-
-
-def _was_in_contrib(path: str) -> bool:
-    """Whether contrib had a name or module, in 1.15's list or before it went to a package."""
-    listed = contrib_modules.is_name(path) or contrib_modules.is_module(path)
-    return listed or leads.lead(path).kind != leads.NOWHERE
 
 
 def _close_name(space: Namespace, name: str) -> str:
@@ -369,34 +337,26 @@ def _top_bases(space: Namespace) -> list[tuple[str, types.ModuleType]]:
 
 
 def _child_bases(space: Namespace, parent: Namespace) -> list[tuple[str, types.ModuleType]]:
-    modules = []
+    from tpudist.tfcompat import keras_packages
+
+    modules, path = [], space._tpudist_path
     for generation, base in _stands_over(parent):
-        for module in _modules_below(generation, base, space._tpudist_path):
+        below: list[Any] = [getattr(base, path.rpartition(".")[2], None)]
+        if generation and keras_packages.leads_elsewhere(generation, path):
+            below = keras_packages.modules(generation, path, base)
+        for module in below:
             if isinstance(module, types.ModuleType) and (generation, module) not in modules:
                 modules.append((generation, module))
-        modules += [(generation, each) for each in _estimators(generation, space._tpudist_path)]
+        if path == "estimator":  # which newer TensorFlow has in a package of its own
+            from tpudist.tfcompat import estimators
+
+            own = estimators.api(generation or "compat.v1")
+            modules += [(generation, each) for each in own]
     if not modules:
         module = private_modules.import_or_none(_real_name(space))
         homes = [module] if module is not None else contrib_modules.homes(space._tpudist_path)
         modules = [("", module) for module in homes]
     return modules
-
-
-def _estimators(generation: str, path: str) -> list[Any]:
-    """The module ``tf.estimator`` where TensorFlow has it in a package of its own, in a list."""
-    if path != "estimator":
-        return []
-    from tpudist.tfcompat import estimators
-
-    return estimators.api(generation or "compat.v1")
-
-
-def _modules_below(generation: str, base: types.ModuleType, path: str) -> list[Any]:
-    from tpudist.tfcompat import keras_packages
-
-    if generation and keras_packages.leads_elsewhere(generation, path):
-        return keras_packages.modules(generation, path, base)
-    return [getattr(base, path.rpartition(".")[2], None)]
 
 
 def _has_keras_elsewhere(space: Namespace, path: str) -> bool:
@@ -411,8 +371,7 @@ def _has_keras_elsewhere(space: Namespace, path: str) -> bool:
 
 def _real_name(space: Namespace) -> str:
     """The dotted name of the module in TensorFlow."""
-    parts = ("tensorflow", space._tpudist_root, space._tpudist_path)
-    return ".".join(part for part in parts if part)
+    return _join("tensorflow", space._tpudist_root, space._tpudist_path)
 
 
 @functools.lru_cache(maxsize=None)

@@ -37,7 +37,7 @@ def homes(dotted: str) -> list[types.ModuleType]:
     own = import_or_none("tensorflow." + dotted)
     if keras or own is not None:
         return keras + ([own] if own is not None else [])
-    if is_estimators(dotted):
+    if (dotted + ".").startswith(("python.estimator.", "python.tpu.")):  # a package of its own now
         from tpudist.tfcompat import estimators
 
         own = estimators.private_module(dotted)
@@ -47,11 +47,6 @@ def homes(dotted: str) -> list[types.ModuleType]:
         for home in surfaces.PRIVATE_MODULES.get(dotted, "").split()
     ]
     return [module for module in modules if module is not None]
-
-
-def is_estimators(dotted: str) -> bool:
-    """Whether a module may be of the package tensorflow_estimator, once a part of TensorFlow."""
-    return (dotted + ".").startswith(("python.estimator.", "python.tpu."))
 
 
 def is_complete(era: str, dotted: str, module: types.ModuleType) -> bool:
@@ -65,13 +60,6 @@ def has_names_below(era: str, dotted: str) -> bool:
     """Whether the table has modules below a package, or names of an era in a module."""
     tables = (surfaces.PRIVATE_MODULES, surfaces.PRIVATE_MEMBERS, surfaces.DROPINS[era])
     return any(key.startswith(dotted + ".") for table in tables for key in table)
-
-
-def home_of(dotted: str) -> tuple[str, list[str]]:
-    """(module, names) that a name which left its module has today, ("", []) if it did not."""
-    module, _, name = dotted.rpartition(".")
-    home, _, today = surfaces.PRIVATE_MEMBERS.get(module, {}).get(name, "").partition(":")
-    return home, today.split("/") if home else []
 
 
 def is_module_named(module: object, path: str) -> bool:

@@ -23,13 +23,9 @@ class Replaced(NamedTuple):
 
 
 def assign(space: Any, below: Sequence[types.ModuleType], name: str, value: object) -> None:
-    """Sets a name in a namespace, and in the modules below it that had what it had.
+    """Sets a name in a `Namespace`, and in TensorFlow's modules `below` it that had what it had.
 
-    Args:
-      space: the `Namespace`.
-      below: TensorFlow's modules that it stands over.
-      name: the attribute.
-      value: what it is to be; with what it was at first, it is not replaced any more.
+    With the value that it had at first, it is not replaced any more.
     """
     replaced = space._tpudist_replaced
     if name not in replaced:
@@ -44,9 +40,6 @@ def assign(space: Any, below: Sequence[types.ModuleType], name: str, value: obje
 
 def delete(space: Any, below: Sequence[types.ModuleType], name: str) -> None:
     """Puts back what the program has replaced; else deletes a name as :func:`assign` sets it.
-
-    Args:
-      space, below, name: as for :func:`assign`.
 
     Raises:
       AttributeError: there is no such name.

@@ -65,19 +65,18 @@ class StandIn:
 def is_asked() -> bool:
     """Whether the program asks if a name is there, rather than reading it."""
     frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and _is_machinery(frame.f_code.co_filename):
+    machinery = (_OURS, "<frozen importlib", _HOOK)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(machinery) and "importlib" not in code.co_filename:
+            break
         frame = frame.f_back
     if frame is None:
         return True
-    code = frame.f_code
     instruction = dis.opname[code.co_code[frame.f_lasti]] if frame.f_lasti >= 0 else ""
     if instruction not in _READS:
         return True
     return frame.f_lineno in _guarded_lines(code.co_filename)
-
-
-def _is_machinery(file: str) -> bool:
-    return file.startswith((_OURS, "<frozen importlib", _HOOK)) or "importlib" in file
 
 
 @functools.lru_cache(maxsize=None)
