@@ -5,10 +5,11 @@ Each is written down here only. No TensorFlow, and no import of the rest.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
-from typing import Mapping
+from typing import Iterator, Mapping
 
 #: The folder of this package.
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -55,17 +56,22 @@ PARTS_OF_TENSORFLOW = ("tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-a
 #: The wheels that put a package ``tensorflow`` into site-packages. Two of them
 #: overwrite each other, unless one is a part of the other.
 TENSORFLOWS = (
-    "tensorflow",
-    "tensorflow-cpu",
-    "tensorflow-gpu",
-    "tensorflow-tpu",
+    *("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-tpu"),
+    *("intel-tensorflow", "tf-nightly", "tf-nightly-cpu", "tf-nightly-gpu", "tf-nightly-tpu"),
     *PARTS_OF_TENSORFLOW,
-    "intel-tensorflow",
-    "tf-nightly",
-    "tf-nightly-cpu",
-    "tf-nightly-gpu",
-    "tf-nightly-tpu",
 )
+
+
+@contextlib.contextmanager
+def restored(variable: str) -> Iterator[None]:
+    """Context manager: restores an environment variable when the block ends."""
+    before = os.environ.get(variable)
+    try:
+        yield
+    finally:
+        os.environ.pop(variable, None)
+        if before is not None:
+            os.environ[variable] = before
 
 
 def cache_folder(

@@ -45,17 +45,14 @@ def of_era(era: str, in_graph: bool | None = None) -> Iterator[Any]:
     contrib is TensorFlow 1: graph mode, ``Dimension`` objects in shapes,
     reference variables, control flow v1, tensors as dict keys; eager execution
     if the script enables it. The 2.x eras are TensorFlow 2. On leaving,
-    everything is what it was before, even what the script switched itself.
-
-    Args:
-      era: an element of ``surfaces.ERAS``.
-      in_graph: whether the program builds a graph; None is as the era's programs did.
+    everything is what it was before, even what the script switched itself. `in_graph` says
+    whether the program builds a graph; None is as the era's programs did.
 
     Raises:
       ScriptError: a 2.x era on TensorFlow 1.x in a process that already has
         built a graph.
     """
-    from tpudist.tfcompat import versions
+    from tpudist.tfcompat import graphs, versions
 
     in_graph = era == "contrib" if in_graph is None else in_graph
     with contextlib.ExitStack() as stack:
@@ -63,31 +60,28 @@ def of_era(era: str, in_graph: bool | None = None) -> Iterator[Any]:
         if versions.TF2:
             _v1().config.get_soft_device_placement()  # Makes the eager context.
         stack.enter_context(_switches_restored(versions.TF2))
-        enter = _on_second_generation if versions.TF2 else _on_first_generation
-        enter(stack, era, in_graph)
+        if not versions.TF2:
+            _on_first_generation(stack, era, in_graph)
+        elif in_graph:
+            stack.enter_context(ScriptGraph(era))
+            with _quiet():
+                for switch in _SWITCHES:
+                    getattr(_v1(), "disable_" + switch)()
+            stack.enter_context(graphs.first_generation())
         stack.enter_context(_sessions_closed())
         yield
 
 
-def _on_second_generation(stack: Any, era: str, in_graph: bool | None) -> None:
-    from tpudist.tfcompat import graphs
-
-    if in_graph:
-        stack.enter_context(ScriptGraph(era))
-        with _quiet():
-            for switch in _SWITCHES:
-                getattr(_v1(), "disable_" + switch)()
-        stack.enter_context(graphs.first_generation())
-
-
 def _on_first_generation(stack: Any, era: str, in_graph: bool | None) -> None:
+    from tpudist.tfcompat import functions
+
     fresh = not _v1().get_default_graph().get_operations() and _reset_graph()
     if fresh:
         stack.callback(_reset_graph)
     if in_graph:
         if not fresh:
             stack.enter_context(ScriptGraph(era))
-    elif not _eager_by_default() and not (fresh and _switch_on()):
+    elif not functions.eager_by_default() and not (fresh and _switch_on()):
         raise ScriptError(
             "a script of TensorFlow 2 in a process that has built a graph",
             "TensorFlow 1 can turn eager execution on only at its start",
@@ -109,16 +103,9 @@ def _switch_on() -> bool:
 class ScriptGraph:
     """Context manager: a default graph for the script alone.
 
-    Args:
-      era: the drop-in whose ``reset_default_graph`` and
-        ``enable_eager_execution`` the script calls. Both work on this graph
-        while it is entered; a ``config`` for eager execution is not used, as
-        TensorFlow takes none once it runs.
+    The era's ``reset_default_graph`` and ``enable_eager_execution`` work on this graph while it is
+    entered; a ``config`` for eager execution is not used, as TensorFlow takes none once it runs.
     """
-
-    #: What the two functions of TensorFlow were before this graph took their place.
-    _native_reset_default_graph: Callable[[], Any]
-    _native_enable_eager_execution: Callable[..., Any]
 
     def __init__(self, era: str) -> None:
         self._spaces = [dropin.top(era), dropin.top(era, "compat.v1")]
@@ -127,11 +114,8 @@ class ScriptGraph:
 
     def __enter__(self) -> ScriptGraph:
         self._open()
-        for name, ours in (
-            ("reset_default_graph", self._reset),
-            ("enable_eager_execution", self._enable_eager),
-        ):
-            self._replace(name, ours)
+        self._native_reset = self._replace("reset_default_graph", self._reset)
+        self._native_enable_eager = self._replace("enable_eager_execution", self._enable_eager)
         return self
 
     def __exit__(self, *exception: Any) -> None:
@@ -149,56 +133,46 @@ class ScriptGraph:
             with contextlib.suppress(AssertionError):  # The script left another one open.
                 scope.__exit__(None, None, None)
 
-    def _replace(self, name: str, ours: object) -> None:
-        native = getattr(_v1(), name)
-        setattr(self, "_native_" + name, native)
+    def _replace(self, name: str, ours: object) -> Callable[..., Any]:
+        """Puts a method in the place of a function of TensorFlow's; returns that function."""
+        native: Callable[..., Any] = getattr(_v1(), name)
         _set_everywhere(name, native, ours)
         self._undo.callback(_set_everywhere, name, ours, native)
         for space in self._spaces:
             vars(space)[name] = ours
             self._undo.callback(vars(space).pop, name)
+        return native
 
     def _reset(self) -> None:
         """Replaces the default graph by an empty one."""
-        if self._scope is None or (_v1().get_default_graph() is not self._graph):
-            return self._native_reset_default_graph()
-        self._close()
-        self._open()
+        if self._scope is None or _v1().get_default_graph() is not self._graph:
+            self._native_reset()
+        else:
+            self._close()
+            self._open()
 
     def _enable_eager(self, *args: Any, **kwargs: Any) -> None:
         """Turns eager execution on for the script."""
         self._close()
         if not _v1().executing_eagerly():
-            self._native_enable_eager_execution(*args, **kwargs)
+            self._native_enable_eager(*args, **kwargs)
 
 
 def _set_everywhere(name: str, old: object, new: object) -> None:
-    """Gives the modules that have `old` under its own name `new`; some were imported since."""
-    for module in [_v1()] + _modules_with(name, old):
-        setattr(module, name, new)
+    """Gives the modules that have `old` under its own name `new`; some were imported since.
 
-
-def _modules_with(name: str, value: object) -> list[Any]:
-    """The modules that have an object under its own name: the one that defines
-    it, and each copy of ``tf.compat.v1``."""
-    return [
-        module
-        for module in list(sys.modules.values())
-        if getattr(module, "__dict__", {}).get(name) is value
-        and not isinstance(module, dropin.Namespace)
-    ]
+    They are the one that defines it, and each copy of ``tf.compat.v1``.
+    """
+    for module in [_v1(), *sys.modules.values()]:
+        is_native = getattr(module, "__dict__", {}).get(name) is old
+        if module is _v1() or (is_native and not isinstance(module, dropin.Namespace)):
+            setattr(module, name, new)
 
 
 def _v1() -> ModuleType:
     import tensorflow as tf
 
     return tf.compat.v1
-
-
-def _eager_by_default() -> bool:
-    from tpudist.tfcompat import functions
-
-    return functions.eager_by_default()
 
 
 def _reset_graph() -> bool:
@@ -211,8 +185,10 @@ def _reset_graph() -> bool:
 
 @contextlib.contextmanager
 def _switches_restored(second_generation: bool) -> Iterator[Any]:
+    from tpudist.tfcompat import functions
+
     v1 = _v1()
-    eager = v1.executing_eagerly() if second_generation else _eager_by_default()
+    eager = v1.executing_eagerly() if second_generation else functions.eager_by_default()
     before = {}
     for name, enabled in _SWITCHES.items():
         with contextlib.suppress(AttributeError):
@@ -222,20 +198,16 @@ def _switches_restored(second_generation: bool) -> Iterator[Any]:
     finally:
         with _quiet():
             if eager and (second_generation or not v1.executing_eagerly()):
-                _enable_v2()
+                try:
+                    v1.enable_v2_behavior()
+                except ValueError:  # The script disabled it and then built a graph.
+                    _reset_graph()
+                    v1.enable_v2_behavior()
             elif v1.executing_eagerly() and not eager:
                 _reset_graph()
                 v1.disable_v2_behavior()
             for name, on in before.items():
                 getattr(v1, ("enable_" if on else "disable_") + name)()
-
-
-def _enable_v2() -> None:
-    try:
-        _v1().enable_v2_behavior()
-    except ValueError:  # The script disabled it and then built a graph.
-        _reset_graph()
-        _v1().enable_v2_behavior()
 
 
 @contextlib.contextmanager

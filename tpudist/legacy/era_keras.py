@@ -37,34 +37,21 @@ _REFUSED = (
 def chosen(choice: str | None) -> Iterator[Any]:
     """Context manager, entered before TensorFlow is imported: sets TF_USE_LEGACY_KERAS.
 
-    Args:
-      choice: "era" or "installed", as ``tpudist run --keras`` takes them; None is "era",
-        unless the variable is set already.
+    The choice is "era" or "installed", as ``tpudist run --keras`` takes them; None is "era", unless
+    the variable is set already.
     """
-    before = os.environ.get(machine.LEGACY_KERAS)
-    if choice == "installed":
-        os.environ[machine.LEGACY_KERAS] = "0"
-    elif choice == "era" or before is None:
-        os.environ.pop(machine.LEGACY_KERAS, None)
-        if "tensorflow" not in sys.modules and machine.legacy_keras_fits():
-            os.environ[machine.LEGACY_KERAS] = "1"
-    try:
+    with machine.restored(machine.LEGACY_KERAS):
+        if choice == "installed":
+            os.environ[machine.LEGACY_KERAS] = "0"
+        elif choice == "era" or machine.LEGACY_KERAS not in os.environ:
+            os.environ.pop(machine.LEGACY_KERAS, None)
+            if "tensorflow" not in sys.modules and machine.legacy_keras_fits():
+                os.environ[machine.LEGACY_KERAS] = "1"
         yield
-    finally:
-        os.environ.pop(machine.LEGACY_KERAS, None)
-        if before is not None:
-            os.environ[machine.LEGACY_KERAS] = before
 
 
 def lines(uses: Keras) -> list[str]:
-    """Notes on Keras, to be shown before a script runs and again where Keras fails.
-
-    Args:
-      uses: how its files use Keras.
-
-    Returns:
-      A list of lines.
-    """
+    """Notes on a program's Keras, to be shown before it runs and again where Keras fails."""
     from tpudist.tfcompat import keras_packages, versions
 
     said = of_tensorflow(uses.tensorflows) if uses.tensorflows else []
@@ -75,11 +62,7 @@ def lines(uses: Keras) -> list[str]:
 
 
 def of_tensorflow(place: str) -> list[str]:
-    """Notes on a ``tf.keras`` that is Keras 3 because no Keras 2 is installed.
-
-    Args:
-      place: where it is named.
-    """
+    """Notes on a ``tf.keras``, named at a place, that is Keras 3: no Keras 2 is installed."""
     from tpudist.tfcompat import keras_packages, versions
 
     if not keras_packages.is_keras_3() or keras_packages.is_chosen():
@@ -90,14 +73,7 @@ def of_tensorflow(place: str) -> list[str]:
 
 
 def needs_a_graph(mode: Keras) -> tuple[bool, list[str]]:
-    """Whether a program of contrib's era gets a graph, and what is said of it.
-
-    Args:
-      mode: how its files use Keras.
-
-    Returns:
-      (whether it does, a list of lines).
-    """
+    """(whether a program of contrib's era gets a graph, the notes on it), by its use of Keras."""
     from tpudist.tfcompat import versions
 
     if not mode.refused or not versions.HAS_COMPAT_V2:  # 1.13 does not ask for the scope.

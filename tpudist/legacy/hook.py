@@ -37,17 +37,11 @@ _OURS = os.path.realpath(machine.PACKAGE) + os.sep
 
 
 class Hook:
-    """Context manager: inside, the user's files import the era's drop-in.
+    """Context manager: inside, the user's files, those below a folder, import the era's drop-in.
 
-    Args:
-      era: an element of ``surfaces.ERAS``.
-      folder: folder of the user's files.
-      also: names of installed packages that are the program's too.
-      left_out: names of packages and modules that are not.
-
-    On leaving it, Python's import is what it was before, and so are the user's
-    modules in ``sys.modules``: those imported inside are forgotten, earlier ones
-    are back.
+    Installed packages named in `also` are the program's too, packages and modules in `left_out`
+    are not. On leaving it, Python's import is what it was before, and so are the user's modules in
+    ``sys.modules``: those imported inside are forgotten, earlier ones are back.
     """
 
     def __init__(
@@ -84,24 +78,17 @@ class Hook:
         sys.modules.update(self._hidden)
 
     def is_users(self, path: object) -> bool:
-        """Whether a file is one of the user's.
-
-        Args:
-          path: a module's ``__file__``, or None.
-        """
+        """Whether a module's ``__file__``, or None, is one of the user's."""
         if not isinstance(path, str):
             return False
         if path not in self._known:
-            self._known[path] = self._below_folder(os.path.realpath(path))
+            real = os.path.realpath(path)
+            is_below = real.startswith(self._folder) and not real.startswith(self._foreign)
+            self._known[path] = is_below and not machine.is_installed(real[len(self._folder) :])
         return self._known[path]
 
     def sees_era(self, name: str, path: object) -> bool:
-        """Whether a module's ``import tensorflow`` gives the era's.
-
-        Args:
-          name: the module's dotted name, or "".
-          path: its ``__file__``, or None.
-        """
+        """Whether ``import tensorflow`` gives the era's in a module of a dotted name and a file."""
         if program.is_named(name, self._left_out):
             return False
         if self.is_users(path) or program.is_named(name, self._also):
@@ -150,36 +137,27 @@ class Hook:
         names = sorted(set(self.left))
         return [_LEFT % (", ".join(names), " --also ".join(names))] if names else []
 
-    def _below_folder(self, path: Any) -> bool:
-        if not path.startswith(self._folder) or path.startswith(self._foreign):
-            return False
-        return not machine.is_installed(path[len(self._folder) :])
-
     def _foreign_folders(self) -> tuple[str, ...]:
-        origin = file_of_tensorflow()
         folders = [_OURS, os.path.join(os.path.realpath(os.path.dirname(os.__file__)), "")]
+        origin = file_of_tensorflow()
         if origin:
             installed = os.path.dirname(os.path.dirname(os.path.realpath(origin)))
-            if os.path.join(installed, "") != self._folder:
-                folders.append(os.path.join(installed, ""))
-        return tuple(folder for folder in folders if folder.startswith(self._folder))
+            folders.append(os.path.join(installed, ""))
+        return tuple(
+            each for each in folders if each.startswith(self._folder) and each != self._folder
+        )
 
     def _take_modules(self) -> dict[str, ModuleType]:
         taken = {}
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None)
-            if name != "__main__" and (self.is_users(path) or self._is_of_the_run(name, path)):
+            is_programs = self.is_users(path) or program.is_named(name, self._also)
+            if self._before and name not in self._before and not is_programs:  # of this run
+                is_taken = self._elsewhere.get(name.partition(".")[0], False)
+                is_programs = is_taken or packages.place(name, path) == packages.OUTSIDE
+            if name != "__main__" and is_programs:
                 taken[name] = sys.modules.pop(name)
         return taken
-
-    def _is_of_the_run(self, name: str, path: object) -> bool:
-        """Whether a module that stands elsewhere was imported as the program's."""
-        if program.is_named(name, self._also):
-            return True
-        if name in self._before or not self._before:
-            return False
-        is_taken = self._elsewhere.get(name.partition(".")[0], False)
-        return is_taken or packages.place(name, path) == packages.OUTSIDE
 
     def _replace_import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0

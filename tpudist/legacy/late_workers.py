@@ -14,14 +14,10 @@ from tpudist.errors import TopologyError
 
 def main(seconds: str, *addresses: str) -> None:
     """Waits for the end of the input; after `seconds` says whom TensorFlow is waiting for."""
-    ended = threading.Event()
-
-    def read() -> None:
-        sys.stdin.read()
-        ended.set()
-
-    threading.Thread(target=read, daemon=True).start()
-    if ended.wait(float(seconds)):
+    reader = threading.Thread(target=sys.stdin.read, daemon=True)
+    reader.start()
+    reader.join(float(seconds))
+    if not reader.is_alive():
         return
     missing = [address for address in addresses if not _answers(address)]
     error = TopologyError(

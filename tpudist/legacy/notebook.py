@@ -18,7 +18,7 @@ import shlex
 import types
 from typing import Any, NoReturn
 
-from tpudist import console, surfaces
+from tpudist import console, machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
 from tpudist.legacy import era_keras, runner, start_messages
 from tpudist.virtual import system
@@ -30,11 +30,7 @@ _CELLS: dict[int, Cells] = {}
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Gives a notebook the magic ``%tpudist``; IPython calls it.
-
-    Args:
-      shell: the notebook's ``InteractiveShell``.
-    """
+    """Gives a notebook's shell the magic ``%tpudist``; IPython calls it."""
     cells = _CELLS.setdefault(id(shell), Cells(shell))
     shell.register_magic_function(cells.magic, "line", "tpudist")
     if "tensorflow_version" not in shell.magics_manager.magics["line"]:
@@ -43,11 +39,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Undoes what ``%tpudist`` did; IPython calls it.
-
-    Args:
-      shell: the notebook's ``InteractiveShell``.
-    """
+    """Undoes what ``%tpudist`` did; IPython calls it."""
     _CELLS.pop(id(shell)).close()
     shell.magics_manager.magics["line"].pop("tpudist", None)
 
@@ -69,15 +61,16 @@ class Cells:
         self._undo = contextlib.ExitStack()
 
     def magic(self, line: str) -> None:
-        """Changes the TensorFlow of the cells: ``--era contrib --tpu virtual:8``, or ``--off``.
-
-        Args:
-          line: what stands behind ``%tpudist``.
-        """
+        """Changes the TensorFlow of the cells: ``--era contrib --tpu virtual:8``, or ``--off``."""
         from IPython.core.error import UsageError
 
         try:
-            options = _parser().parse_args(shlex.split(line))
+            parser = _Parser("%tpudist", add_help=False)
+            parser.add_argument("--era", choices=_ERAS)
+            parser.add_argument("--tpu")
+            parser.add_argument("--keras", choices=("era", "installed"))
+            parser.add_argument("--off", action="store_true")
+            options = parser.parse_args(shlex.split(line))
             self.close()
             if not options.off:
                 self._enter(options)
@@ -99,7 +92,7 @@ class Cells:
         era = surfaces.era_named(options.era)
         assert era
         with contextlib.ExitStack() as undo:
-            undo.enter_context(start_messages.level_restored())
+            undo.enter_context(machine.restored(start_messages.LEVEL))
             undo.enter_context(era_keras.chosen(options.keras))
             start_messages.start()
             program = runner.Program(era, era == "contrib", os.getcwd(), ("__main__",))
@@ -107,16 +100,9 @@ class Cells:
             self._undo = undo.pop_all()
         for line in era_keras.of_tensorflow("of the cells"):
             console.note("keras: " + line)
-        for name in self._stale():
-            console.note("%s is TensorFlow of before %%tpudist: import it again" % name)
-
-    def _stale(self) -> list[str]:
-        """The names of the cells that are TensorFlow's own module."""
-        return [
-            name
-            for name, value in self._shell.user_ns.items()
-            if isinstance(value, types.ModuleType) and value.__name__ == "tensorflow"
-        ]
+        for name, value in self._shell.user_ns.items():
+            if isinstance(value, types.ModuleType) and value.__name__ == "tensorflow":
+                console.note("%s is TensorFlow of before %%tpudist: import it again" % name)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -126,15 +112,6 @@ class _Parser(argparse.ArgumentParser):
             "it takes --era, --tpu, --keras and --off",
             "%tpudist --era contrib --tpu virtual:8",
         )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser("%tpudist", add_help=False)
-    parser.add_argument("--era", choices=_ERAS)
-    parser.add_argument("--tpu")
-    parser.add_argument("--keras", choices=("era", "installed"))
-    parser.add_argument("--off", action="store_true")
-    return parser
 
 
 def _completed(_: Any, event: Any) -> list[str]:

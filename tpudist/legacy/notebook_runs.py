@@ -21,13 +21,7 @@ _INSTALLS = re.compile(
 
 
 def run(cells: list[str], module: types.ModuleType, path: str) -> None:
-    """Runs cells in a module; the first error of one is raised.
-
-    Args:
-      cells: their texts.
-      module: the program's ``__main__``.
-      path: the notebook's.
-    """
+    """Runs the texts of cells in the program's ``__main__``; the first error of one is raised."""
     with _shell(module) as shell, _colab():
         for number, cell in enumerate(cells, 1):
             name = "%s, cell %d" % (path, number)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import functools
 import os
 import re
 import types
@@ -27,70 +26,38 @@ _PER_REPLICA = re.compile(
 )
 
 
-@functools.lru_cache(maxsize=None)
-def _table() -> configparser.ConfigParser:
-    found = configparser.ConfigParser(interpolation=None)
-    path = os.path.join(os.path.dirname(__file__), "failures.cfg")
-    found.read(path, encoding="utf-8")
-    return found
-
-
-def _error(name: str) -> ScriptError:
-    """The error of a row of the table."""
-    seen, why, instead = (_table()[name][part].replace("\n", " ") for part in _PARTS)
-    return ScriptError(seen, why, instead)
-
-
-_PARTS = ("seen", "why", "instead")
-
-
 def explained(error: BaseException) -> TpudistError | None:
-    """Explains an error that plain TensorFlow raises too; None if it is another one.
+    """Explains an error of a script that plain TensorFlow raises too; None if it is another one."""
+    from tpudist.tfcompat import keras_packages, versions
 
-    Args:
-      error: what the script raised.
-    """
     if any(name == "infer_steps_for_dataset" for _, name in _functions(error)):
         subclassed = _of_a_subclassed_model(error)
         if subclassed is not None:
             return subclassed
-    for name, holds in _ASKED.items():
-        if holds(error):
-            return _error(name)
     said = str(error)
-    for name, row in _table().items():
-        patterns = row.get("says", "").split("\n")
-        if "says" in row and any(re.search(each, said) for each in patterns):
-            return _error(name)
+    table = configparser.ConfigParser(interpolation=None)
+    table.read(os.path.join(os.path.dirname(__file__), "failures.cfg"), encoding="utf-8")
+    for name, row in table.items():
+        holds = name in _ASKED and _ASKED[name](error)
+        if holds or "says" in row and any(re.search(x, said) for x in row["says"].split("\n")):
+            return ScriptError(*(row[x].replace("\n", " ") for x in ("seen", "why", "instead")))
     if _PER_REPLICA.search(said):
         seen = "a per-replica value, such as strategy.run returns, is used as one tensor"
         return ScriptError(seen, PerReplicaUseError.WHY, PerReplicaUseError.INSTEAD)
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("tf_keras"):
-        return _without_keras_2(error)
+        return ScriptError(
+            "no module %s, which TensorFlow %s itself asks for" % (error.name, versions.TF),
+            "layers of TensorFlow 1, and tf_slim on them, are Keras 2, a package of its own",
+            machine.legacy_keras_line(keras_packages.minor()),
+        )
     if _CONVOLUTION.search(said) and _fails():
-        return _of_a_narrow_convolution()
+        return ScriptError(
+            "a bfloat16 convolution on the CPU",
+            "plain TensorFlow %s fails at it too, without tpudist: it was tried" % versions.TF,
+            "float32 on the CPU, or another TensorFlow; tpudist run --compile compiles what was "
+            "traced all the same",
+        )
     return None
-
-
-def _of_a_narrow_convolution() -> TpudistError:
-    from tpudist.tfcompat import versions
-
-    return ScriptError(
-        "a bfloat16 convolution on the CPU",
-        "plain TensorFlow %s fails at it too, without tpudist: it was tried" % versions.TF,
-        "float32 on the CPU, or another TensorFlow; tpudist run --compile compiles what was "
-        "traced all the same",
-    )
-
-
-def _without_keras_2(error: ModuleNotFoundError) -> TpudistError:
-    from tpudist.tfcompat import keras_packages, versions
-
-    return ScriptError(
-        "no module %s, which TensorFlow %s itself asks for" % (error.name, versions.TF),
-        "layers of TensorFlow 1, and tf_slim on them, are Keras 2, a package of its own",
-        machine.legacy_keras_line(keras_packages.minor()),
-    )
 
 
 def _functions(error: BaseException) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import sys
 import traceback
 import types
 from types import CodeType, TracebackType
-from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, List, NamedTuple, Sequence
 
 from tpudist import console, machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
@@ -81,10 +81,18 @@ def run(
     """
     with contextlib.ExitStack() as undo:
         try:
-            started = start.Module(script) if module else start.of_path(script)
+            kind = start.Notebook if script.endswith(".ipynb") else start.Script
+            started = start.Module(script) if module else kind(script)
             system.check(tpu)
-            inside = of_era(started, argv, era, tpu, keras, also, left_out)
-            code, about = undo.enter_context(inside)
+            undo.enter_context(machine.restored(start_messages.LEVEL))
+            undo.enter_context(era_keras.chosen(keras))
+            undo.enter_context(_interpreter(started, argv))
+            _check_packages(also)
+            code, era, in_graph, about = _prepare(started, era, also, left_out)
+            folder = program.own_folder(started.path, started.own)
+            inside = patched(Program(era, in_graph, folder, also, left_out), tpu)
+            hooked = undo.enter_context(inside)
+            undo.enter_context(_absl_flags())
         except TpudistError as error:
             print("tpudist run: %s" % error, file=sys.stderr)
             return 2
@@ -93,7 +101,8 @@ def run(
             return 130
         if around is not None:
             undo.enter_context(around)
-        status = _execute(code, undo.enter_context(_main_module(started)), started, about)
+        main = undo.enter_context(_main_module(started))
+        status = _execute(code, main, started, lambda each: about(each) + hooked.about_failure())
         if status == 0 and system.is_cluster(os.environ.get(machine.TPU)):
             workers.leave()
         return status
@@ -118,42 +127,6 @@ def of_options(
     )
 
 
-@contextlib.contextmanager
-def of_era(
-    script: start.Script | start.Module,
-    argv: Sequence[str] = (),
-    era: str | None = None,
-    tpu: str | None = None,
-    keras: str | None = None,
-    also: Sequence[str] = (),
-    left_out: Sequence[str] = (),
-) -> Iterator[tuple[CodeType, _About]]:
-    """Context manager: inside, everything is as a script of an era expects it.
-
-    Args:
-      script: a `start.Script` or `start.Module`.
-      argv, era, tpu, keras, also, left_out: as for :func:`run`.
-
-    Yields:
-      The script's code, to be executed in a module of the script's file, and a function that
-      returns what there is to say of an error that ends it, a list of lines.
-
-    Raises:
-      ScriptError: (a RuntimeError) there is no such era or package, or it is not Python 3.
-    """
-    with contextlib.ExitStack() as undo:
-        undo.enter_context(start_messages.level_restored())
-        undo.enter_context(era_keras.chosen(keras))
-        undo.enter_context(_interpreter(script, argv))
-        _check_packages(also)
-        code, era, in_graph, about = _prepare(script, era, also, left_out)
-        folder = program.own_folder(script.path, script.own)
-        inside = patched(Program(era, in_graph, folder, also, left_out), tpu)
-        hooked = undo.enter_context(inside)
-        undo.enter_context(_absl_flags())
-        yield code, lambda error: about(error) + hooked.about_failure()
-
-
 class Program(NamedTuple):
     """A program that is to see the TensorFlow of its era.
 
@@ -176,25 +149,26 @@ class Program(NamedTuple):
 def patched(of: Program, tpu: str | None) -> Iterator[hook.Hook]:
     """Context manager: inside, TensorFlow and Python's import are as a program expects them.
 
-    Args:
-      of: the program.
-      tpu: what TPUDIST_TPU is set to, or None.
-
-    Yields:
-      The import hook.
+    TPUDIST_TPU is set to `tpu`, unless that is None. Yields the import hook.
     """
     with contextlib.ExitStack() as undo:
-        undo.enter_context(_environment(tpu))
+        undo.enter_context(machine.restored(machine.TPU))
+        os.environ.update({} if tpu is None else {machine.TPU: tpu})
         name = os.environ.get(machine.TPU, "")
         if system.is_cluster(name):
+            from tpudist.system import cluster
+
             tasks.prepare()
-            _join_cluster(name)
+            with workers.in_time():  # TensorFlow cannot start it after the script's first op.
+                cluster.join(cluster.described(name))
             undo.enter_context(workers.as_this_worker())
         undo.enter_context(behaviour.of_era(of.era, of.in_graph))
         if system.is_cluster(name):
             undo.enter_context(worker_seeds.alike_on_all())
-        if system.kind_of(name) == "CPU":
-            _divide_cpu(name)
+        if system.kind_of(name) == "CPU" and not system.is_cluster(name):
+            from tpudist.tfcompat import devices
+
+            devices.provided("CPU", system.parse(name).cores)  # before TensorFlow starts
         undo.enter_context(quirks.applied())
         undo.enter_context(notices.of_deprecation_left_out())
         yield undo.enter_context(hook.Hook(of.era, of.folder, of.also, of.left_out))
@@ -225,17 +199,17 @@ def _prepare(
     for line in lines:
         console.note(line)
     doubt = program.doubt(read.decision)
-    return code, chosen, in_graph, lambda error: _of_keras(error, lines) + doubt
+
+    def about(error: BaseException) -> list[str]:
+        return (lines if era_keras.is_out_of_keras(error) else []) + doubt
+
+    return code, chosen, in_graph, about
 
 
 def _about(script: str, error: BaseException) -> list[str]:
     """The lines to print after an error of a script whose era was named on the command line."""
     is_keras = era_keras.is_out_of_keras(error)
     return era_keras.lines(program.read(script).keras) if is_keras else []
-
-
-def _of_keras(error: BaseException, lines: list[str]) -> list[str]:
-    return lines if era_keras.is_out_of_keras(error) else []
 
 
 def _check_packages(also: Sequence[str]) -> None:
@@ -265,7 +239,10 @@ def _execute(
     try:
         started.run(code, module)
     except SystemExit as end:
-        return _exit_code(end.code)
+        if end.code is None or isinstance(end.code, int):
+            return int(end.code or 0)
+        print(end.code, file=sys.stderr)
+        return 1
     except Exception as error:  # noqa: BLE001
         _print_traceback(error)
         plain = plain_failures.explained(error)
@@ -275,13 +252,6 @@ def _execute(
             print(line, file=sys.stderr)
         return 1
     return 0
-
-
-def _exit_code(code: object) -> int:
-    if code is None or isinstance(code, int):
-        return int(code or 0)
-    print(code, file=sys.stderr)
-    return 1
 
 
 def _print_traceback(error: Exception) -> None:
@@ -318,35 +288,6 @@ def _is_below(trace: TracebackType, folders: Sequence[str]) -> bool:
     return file.startswith(below) or file.startswith("<frozen importlib")
 
 
-def _join_cluster(name: str) -> None:
-    """Starts this worker of a cluster: TensorFlow cannot start it after the script's first op."""
-    from tpudist.system import cluster
-
-    with workers.in_time():
-        cluster.join(cluster.described(name))
-
-
-def _divide_cpu(name: str) -> None:
-    """Makes the logical CPUs that a name asks for, before TensorFlow starts and no longer can."""
-    from tpudist.tfcompat import devices
-
-    if not system.is_cluster(name):
-        devices.provided("CPU", system.parse(name).cores)
-
-
-@contextlib.contextmanager
-def _environment(tpu: str | None) -> Iterator[None]:
-    before = os.environ.get(machine.TPU)
-    if tpu is not None:
-        os.environ[machine.TPU] = tpu
-    try:
-        yield
-    finally:
-        os.environ.pop(machine.TPU, None)
-        if before is not None:
-            os.environ[machine.TPU] = before
-
-
 @contextlib.contextmanager
 def _interpreter(script: start.Script | start.Module, argv: Sequence[str]) -> Iterator[None]:
     arguments, path = sys.argv, list(sys.path)
@@ -361,37 +302,13 @@ def _interpreter(script: start.Script | start.Module, argv: Sequence[str]) -> It
 
 @contextlib.contextmanager
 def _main_module(started: start.Script | start.Module) -> Iterator[types.ModuleType]:
-    module = _new_module("__main__", started.attributes)
-    before = sys.modules["__main__"]
+    module, before = types.ModuleType("__main__"), sys.modules["__main__"]
+    module.__dict__.update(started.attributes, __builtins__=builtins)
     sys.modules["__main__"] = module
     try:
         yield module
     finally:
         sys.modules["__main__"] = before
-
-
-def load(code: CodeType, path: str) -> types.ModuleType:
-    """Executes a script's code as a module that can be imported by its name.
-
-    Args:
-      code: what :func:`of_era` yielded; it forgets the module when it ends, so
-        call this inside it.
-      path: the script's path.
-
-    Returns:
-      The module.
-    """
-    name = os.path.splitext(os.path.basename(path))[0]
-    module = _new_module(name, start.Script(path).attributes)
-    sys.modules[name] = module
-    exec(code, module.__dict__)
-    return module
-
-
-def _new_module(name: str, attributes: Mapping[str, Any]) -> types.ModuleType:
-    module = types.ModuleType(name)
-    module.__dict__.update(attributes, __builtins__=builtins)
-    return module
 
 
 @contextlib.contextmanager

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 class Script:
     """A script, as ``python path`` starts it.
 
-    Args:
-      path: its path.
-
     Attributes:
       path: the same.
       folder: what comes first on ``sys.path``: the folder where it is, links followed.
@@ -66,13 +63,9 @@ class Notebook(Script):
 
 
 class Module:
-    """A module, as ``python -m name`` starts it.
+    """A module, or the ``__main__`` of a package, as ``python -m name`` starts it.
 
-    Args:
-      name: dotted name of a module, or of a package with a module ``__main__``.
-
-    Attributes:
-      path, folder, own, attributes: as of `Script`; the working folder is first on the path.
+    Its attributes are those of `Script`; the working folder is first on the path.
 
     Raises:
       ScriptError: there is no such module.
@@ -86,26 +79,17 @@ class Module:
         finally:
             sys.path.remove(self.folder)
         self.path = spec.origin or ""
-        self.own = self.folder if _is_below(self.path, self.folder) else None
+        own = os.path.join(os.path.realpath(self.folder), "")
+        self.own = self.folder if os.path.realpath(self.path).startswith(own) else None
         self._package = spec.parent
-        self.attributes = {
-            "__file__": spec.origin,
-            "__package__": spec.parent,
-            "__spec__": spec,
-            "__loader__": spec.loader,
-            "__cached__": spec.cached,
-        }
+        self.attributes: dict[str, Any] = {"__file__": spec.origin, "__package__": spec.parent}
+        self.attributes.update(__spec__=spec, __loader__=spec.loader, __cached__=spec.cached)
 
     def run(self, code: CodeType, module: ModuleType) -> None:
         """Imports the packages that it is in, as Python does, and runs its code in a module."""
         if self._package:
             importlib.import_module(self._package)
         exec(code, module.__dict__)
-
-
-def of_path(path: str) -> Script:
-    """Makes the `Script` or `Notebook` that a path names."""
-    return Notebook(path) if path.endswith(".ipynb") else Script(path)
 
 
 def _spec(name: str) -> ModuleSpec:
@@ -142,7 +126,3 @@ def _missing(seen: str) -> ScriptError:
         "tpudist run -m PACKAGE.MODULE from the folder that PACKAGE is in, or with that folder "
         "on PYTHONPATH",
     )
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))

@@ -16,7 +16,7 @@ from typing import Iterator
 from tpudist import console
 
 #: TensorFlow's variable: what it logs.
-_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
+LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 
 #: Lines of the start that say nothing of the program. Each was seen on some release.
 _NOISE = "|".join(
@@ -47,18 +47,6 @@ for line in sys.stdin.buffer:
 """
 
 
-@contextlib.contextmanager
-def level_restored() -> Iterator[None]:
-    """Context manager: restores TF_CPP_MIN_LOG_LEVEL when the block ends."""
-    before = os.environ.get(_LEVEL)
-    try:
-        yield
-    finally:
-        os.environ.pop(_LEVEL, None)
-        if before is not None:
-            os.environ[_LEVEL] = before
-
-
 def start() -> None:
     """Imports TensorFlow without its usual messages; all others come through at once.
 
@@ -67,10 +55,10 @@ def start() -> None:
     Raises:
       MissingTensorFlowError: there is no TensorFlow.
     """
-    is_silent = os.environ.get(_LEVEL) != "0" and not console.is_verbose()
+    is_silent = os.environ.get(LEVEL) != "0" and not console.is_verbose()
     with contextlib.ExitStack() as undo:
         if is_silent:
-            os.environ.setdefault(_LEVEL, "1")  # no INFO; read when something is logged first
+            os.environ.setdefault(LEVEL, "1")  # no INFO; read when something is logged first
             if sys.executable and "tensorflow" not in sys.modules:
                 undo.enter_context(_filtered())
         from tpudist.tfcompat import versions

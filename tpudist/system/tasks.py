@@ -11,6 +11,7 @@ import os
 import re
 from typing import Iterator, NamedTuple
 
+from tpudist import machine
 from tpudist.errors import TPUNameError
 
 #: Environment variable that TensorFlow's own resolver reads.
@@ -165,12 +166,9 @@ def addresses() -> list[str]:
 @contextlib.contextmanager
 def hidden() -> Iterator[None]:
     """Context manager: in the block there is no TF_CONFIG, as for a program that runs alone."""
-    text = os.environ.pop(VARIABLE, None)
-    try:
+    with machine.restored(VARIABLE):
+        os.environ.pop(VARIABLE, None)
         yield
-    finally:
-        if text is not None:
-            os.environ[VARIABLE] = text
 
 
 def _refused(seen: str, why: str) -> TPUNameError:
