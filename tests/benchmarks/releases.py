@@ -9,7 +9,7 @@ import time
 
 from tests.benchmarks import processes
 from tpudist.toolbox import table
-from tpudist.tools.matrix import cache, environments, running
+from tpudist.tools.matrix import environments, running
 
 #: A project's tests: one step of a small net on the virtual TPU.
 TESTS = """
@@ -61,7 +61,7 @@ def ratio(releases, rounds):
         ]
         _seconds(matrix, processes.environment(), project)
         bare = [
-            _bare(row, cache.of_project(folder, project))
+            _bare(row, environments.of_project(folder, project))
             for row in table.select(table.read(), ",".join(releases))
         ]
         tested = matrix + ["--", "pytest", project]

@@ -67,7 +67,7 @@ def test_no_answer_after_a_failure_is_that_failure(clock):
 
 
 def test_a_look_is_what_the_api_describes(clock):
-    seen = waiting.look(lambda: {"state": "READY", "ipAddress": "10.1.2.3"}, ASKED)
+    seen = nodes.parse({"state": "READY", "ipAddress": "10.1.2.3"}, *ASKED)
     assert (seen.place, seen.state) == ("TPU 't' (zone z, project p)", "READY")
     assert seen.addresses == ("10.1.2.3:8470",)
 
@@ -82,7 +82,7 @@ def states(monkeypatch):
 
     def say(*outcomes):
         ask = asking(*outcomes)
-        monkeypatch.setattr(waiting, "look", lambda fetch, asked, limit: ask())
+        monkeypatch.setattr(waiting, "answered", lambda fetch, asked, limit: ask())
 
     return say
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tpudist.cloud import deadlines
-from tpudist.errors import TopologyError, TPUStateError
-from tpudist.surfaces import slices
+from tpudist.errors import TPUStateError
 
 
 class Garbled(ValueError):
@@ -18,30 +17,18 @@ class Garbled(ValueError):
 
 
 class Node(NamedTuple):
-    """A TPU.
+    """A TPU; a text is empty if the reply has none."""
 
-    Args:
-      name: its short name.
-      zone, project: where it is; empty if not known.
-      state: such as ``"READY"``; empty if the reply has none.
-      health: such as ``"HEALTHY"``; empty if the reply has none.
-      description: words on its health.
-      symptoms: one line each, the oldest first.
-      type: such as ``"v3-8"``.
-      runtime: its TensorFlow version or runtime's name; empty if the reply has none.
-      addresses: ``"IP:PORT"`` of each host.
-    """
-
-    name: str
+    name: str  # the short one
     zone: str
     project: str
-    state: str
-    health: str
-    description: str
-    symptoms: tuple[str, ...]
-    type: str
-    runtime: str
-    addresses: tuple[str, ...]
+    state: str  # such as ``"READY"``
+    health: str  # such as ``"HEALTHY"``
+    description: str  # words on its health
+    symptoms: tuple[str, ...]  # one line each, the oldest first
+    type: str  # such as ``"v3-8"``
+    runtime: str  # its TensorFlow version or runtime's name
+    addresses: tuple[str, ...]  # ``"IP:PORT"`` of each host
 
     @property
     def place(self) -> str:
@@ -49,14 +36,6 @@ class Node(NamedTuple):
         where = [self.zone and "zone %s" % self.zone, self.project and "project %s" % self.project]
         known = ", ".join(filter(None, where))
         return "TPU %r%s" % (self.name, " (%s)" % known if known else "")
-
-    @property
-    def slice(self) -> slices.Slice | None:
-        """The slice of its type, from the one table; None of an unknown type."""
-        try:
-            return slices.find(self.type)
-        except TopologyError:
-            return None
 
     @property
     def on_its_own_machines(self) -> bool:
@@ -74,6 +53,8 @@ def parse(reply: object, name: str, zone: str = "", project: str = "") -> Node:
         raise Garbled("the reply is not an object: %.60r" % (reply,))
     if not reply.get("state") and not reply.get("networkEndpoints") and not reply.get("ipAddress"):
         raise Garbled("the reply has neither a state nor an address: %.60r" % (reply,))
+    older = [reply] if reply.get("ipAddress") else []  # with one address, and no list of them
+    endpoints = reply.get("networkEndpoints") or older
     try:
         return Node(
             name,
@@ -85,7 +66,7 @@ def parse(reply: object, name: str, zone: str = "", project: str = "") -> Node:
             tuple(map(_symptom, reply.get("symptoms") or ())),
             _text(reply, "acceleratorType"),
             _text(reply, "tensorflowVersion") or _text(reply, "runtimeVersion"),
-            tuple(map(_address, reply.get("networkEndpoints") or _one(reply))),
+            tuple("%s:%s" % (each["ipAddress"], each.get("port") or 8470) for each in endpoints),
         )
     except (TypeError, AttributeError, KeyError) as error:
         raise Garbled("the reply is not of the documented form: %s" % error) from error
@@ -96,15 +77,6 @@ def _text(reply: dict[str, Any], field: str) -> str:
     if not isinstance(value, str):
         raise TypeError("%s is %.40r" % (field, value))
     return value
-
-
-def _one(reply: dict[str, Any]) -> list[dict[str, Any]]:
-    """The endpoint in an older reply, which has one address and no list of endpoints."""
-    return [reply] if reply.get("ipAddress") else []
-
-
-def _address(endpoint: dict[str, Any]) -> str:
-    return "%s:%s" % (endpoint["ipAddress"], endpoint.get("port") or 8470)
 
 
 def _symptom(symptom: dict[str, Any]) -> str:
@@ -123,17 +95,11 @@ SOUND = (HEALTHY, "", "HEALTH_UNSPECIFIED")
 
 
 class Trouble(NamedTuple):
-    """The reason for which a TPU in some state, or of some health, cannot be used.
+    """The reason for which a TPU in some state, or of some health, cannot be used."""
 
-    Args:
-      passes: whether it ends by itself, so that waiting helps.
-      why: what it means.
-      instead: what to type; has ``{name}``, ``{zone}`` and ``{wait}``.
-    """
-
-    passes: bool
-    why: str
-    instead: str
+    passes: bool  # whether it ends by itself, so that waiting helps
+    why: str  # what it means
+    instead: str  # what to type; has ``{name}``, ``{zone}`` and ``{wait}``
 
 
 _WAIT = "wait longer: {wait} in the environment"
@@ -179,11 +145,7 @@ _UNKNOWN = Trouble(True, "tpudist knows no such state, only that it is not READY
 
 
 def trouble(node: Node) -> Trouble | None:
-    """The `Trouble` that keeps a TPU from being used, or None.
-
-    Args:
-      node: as the TPU API describes it.
-    """
+    """The `Trouble` that keeps a TPU from being used, or None."""
     if node.state not in (READY, ""):
         return STATES.get(node.state, _UNKNOWN)
     if node.health not in SOUND:
@@ -191,11 +153,8 @@ def trouble(node: Node) -> Trouble | None:
     return None
 
 
-def error(node: Node, waited: float = 0) -> TPUStateError | None:
-    """The error of a TPU that cannot be used now, after seconds of waiting; or None."""
-    problem = trouble(node)
-    if problem is None:
-        return None
+def error(node: Node, problem: Trouble, waited: float) -> TPUStateError:
+    """The error of a TPU that cannot be used for some trouble, after seconds of waiting."""
     seen = "%s is %s" % (node.place, node.state or READY)
     if node.health not in SOUND:
         seen += ", its health %s" % node.health

@@ -24,17 +24,11 @@ _CONFIG = "TPU_CONFIG"
 
 
 class Place(NamedTuple):
-    """The place of a TPU.
+    """The place of a TPU."""
 
-    Args:
-      name: what a resolver takes, or None if there is nothing.
-      source: the variable it comes from; None for an argument.
-      words: what it is.
-    """
-
-    name: str | None
-    source: str | None
-    words: str
+    name: str | None  # what a resolver takes, or None if there is nothing
+    source: str | None  # the variable it comes from; None for an argument
+    words: str  # what it is
 
 
 def of(tpu: str | None, variables: Mapping[str, str], chips: Sequence[str] = ()) -> Place:

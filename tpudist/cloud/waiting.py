@@ -29,21 +29,18 @@ if TYPE_CHECKING:
 _INTERVAL = 5.0
 
 
-def look(fetch: Fetch, asked: failures.Asked, limit: float | None = None) -> nodes.Node:
-    """Asks the TPU API for a TPU; what may pass is asked again, for `limit` seconds.
-
-    Raises:
-      TPUAccessError, TPUNameError: it does not say anything in time.
-    """
-    return answered(lambda: nodes.parse(fetch(), *asked), asked, limit)
-
-
 def answered(
     ask: Callable[[], Result], asked: failures.Asked, limit: float | None = None
 ) -> Result:
     """Returns the answer of one of Google's services, asked again where that may help.
 
-    Args, raises: as for :func:`look`; `ask` asks once, and returns what was answered.
+    Args:
+      ask: asks once, and returns what was answered.
+      asked: the TPU, for errors.
+      limit: for so many seconds; those of TPUDIST_TPU_TIMEOUT if None.
+
+    Raises:
+      TPUAccessError, TPUNameError: there is no answer in time.
     """
     end = time.monotonic() + (deadlines.seconds() if limit is None else limit)
     pause, before = 0.25, None
@@ -73,7 +70,8 @@ def healthy(fetch: Fetch, asked: failures.Asked, waits: bool = True) -> nodes.No
     interval, said, before = min(_INTERVAL, allowed / 10), "", None
     while True:
         try:
-            node = look(fetch, asked, max(0.1, start + allowed - time.monotonic()))
+            left = max(0.1, start + allowed - time.monotonic())
+            node = answered(lambda: nodes.parse(fetch(), *asked), asked, left)
         except TPUAccessError:
             if before is None or time.monotonic() - start < allowed:
                 raise
@@ -85,9 +83,7 @@ def healthy(fetch: Fetch, asked: failures.Asked, waits: bool = True) -> nodes.No
                 say("%s is ready after %.0f s" % (node.place, spent))
             return node
         if not waits or not trouble.passes or spent + interval > allowed:
-            error = nodes.error(node, spent if said else 0)
-            assert error is not None
-            raise error
+            raise nodes.error(node, trouble, spent if said else 0)
         line = " ".join(filter(None, (node.state, node.health)))
         if line != said or interval == _INTERVAL:
             say("%s is %s; waiting (%.0f s of %.3g s)" % (node.place, line, spent, allowed))

@@ -1,6 +1,5 @@
 """Where environments are kept, and files that several processes write."""
 
-import json
 import os
 import stat
 import subprocess
@@ -9,7 +8,7 @@ import sys
 import pytest
 
 from tpudist import files, machine
-from tpudist.tools.matrix import cache
+from tpudist.tools.matrix import environments
 
 HOME = os.path.expanduser("~")
 
@@ -31,40 +30,8 @@ def test_folder(asked, environ, system, folder):
 
 
 def test_projects_of_one_name_share_nothing():
-    one, other = cache.of_project("/c", "/a/my project"), cache.of_project("/c", "/b/my project")
+    one, other = (environments.of_project("/c", "/%s/my project" % each) for each in "ab")
     assert one != other and os.path.basename(one).startswith("my-project-")
-
-
-@pytest.fixture
-def kept(tmp_path):
-    """Makes an environment that was used some days ago; returns its folder."""
-
-    def make(name, days, project=None):
-        folder = tmp_path / "cache" / "matrix" / name
-        folder.mkdir(parents=True)
-        marker = folder / cache.MARKER
-        marker.write_text(json.dumps({"project": str(project)} if project else {"key": "old"}))
-        (folder.parent / (folder.name + ".lock")).write_text("")
-        os.utime(str(marker), (1e9 - days * 86400, 1e9 - days * 86400))
-        return str(folder)
-
-    return make
-
-
-def test_environments_that_nobody_uses_are_removed(kept, tmp_path):
-    (tmp_path / "project").mkdir()
-    used, unused = kept("a/9.1", 29, tmp_path / "project"), kept("a/9.2", 31, tmp_path / "project")
-    orphan, unknown = kept("b/9.1", 1, tmp_path / "gone"), kept("c/9.1", 1)
-    assert cache.prune(str(tmp_path / "cache"), 1e9) == [unused, orphan]
-    left = [folder for folder in (used, unused, orphan, unknown) if os.path.exists(folder)]
-    assert left == [used, unknown]
-    assert not (tmp_path / "cache" / "matrix" / "b").exists(), "nor is its lock left"
-    assert cache.prune(str(tmp_path / "cache"), 1e9) == []
-
-
-def test_what_is_being_made_is_not_removed(tmp_path):
-    (tmp_path / "matrix" / "a" / "9.1").mkdir(parents=True)
-    assert cache.prune(str(tmp_path)) == [] and cache.prune(str(tmp_path / "none")) == []
 
 
 def test_write_is_whole_and_keeps_the_mode(tmp_path):

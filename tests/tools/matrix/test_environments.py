@@ -10,7 +10,7 @@ import pytest
 from tests.tools.matrix import wheels
 from tpudist.errors import MatrixError
 from tpudist.toolbox import table
-from tpudist.tools.matrix import cache, environments
+from tpudist.tools.matrix import environments
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_prepare(made, tmp_path, capsys):
 def test_what_is_not_ready(made, tmp_path, spoil):
     folder = tmp_path / "9.1"
     environments.prepare(made, str(folder))
-    marker = folder / cache.MARKER
+    marker = folder / environments.MARKER
     if spoil == "marker":
         marker.unlink()
     elif spoil == "json":
@@ -82,7 +82,8 @@ def test_what_is_not_ready(made, tmp_path, spoil):
     elif spoil == "key":
         marker.write_text(json.dumps(dict(json.loads(marker.read_text()), key="other")))
     else:
-        os.unlink(os.path.join(environments.scripts(str(folder)), "python"))
+        scripts = environments.Environment(str(folder), "", "").scripts
+        os.unlink(os.path.join(scripts, "python"))
     assert environments.ready(made, str(folder)) is None
     assert environments.prepare(made, str(folder)).tensorflow == "9.1.0"
 

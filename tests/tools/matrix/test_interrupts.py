@@ -10,7 +10,7 @@ import pytest
 
 from tests import ROOT
 from tests.tools.matrix import wheels
-from tpudist.tools.matrix import cache
+from tpudist.tools.matrix import environments
 
 #: What stands in for uv, pytest: it says that it has begun, and is in no hurry.
 SLOW = "import sys, time; print('begun', file=sys.stderr, flush=True); time.sleep(600)"
@@ -77,7 +77,9 @@ def test_while_an_environment_is_made(table, tmp_path):
     code, said = interrupt(arguments, SLOW_SET_UP)
     assert code == 130 and "interrupted" in said.strip().splitlines()[-1]
     kept = [
-        folder for folder, _, names in os.walk(str(tmp_path / "cache")) if cache.MARKER in names
+        folder
+        for folder, _, names in os.walk(str(tmp_path / "cache"))
+        if environments.MARKER in names
     ]
     assert kept == []
     done = subprocess.run(

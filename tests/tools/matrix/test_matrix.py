@@ -149,14 +149,6 @@ def test_the_command_may_name_the_release(matrix, machine):
     assert code == 0 and (machine / "9.1.xml").exists() and (machine / "9.2.xml").exists()
 
 
-def test_old_environments_are_removed(matrix, machine):
-    matrix("--releases", "9.1")
-    (kept,) = glob.glob(os.path.join(os.environ["TPUDIST_CACHE"], "matrix", "*", "9.1"))
-    os.utime(os.path.join(kept, "tpudist-matrix.json"), (0, 0))
-    code, said = matrix("--releases", "9.2")
-    assert code == 0 and "removed " + kept in said and not os.path.exists(kept)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

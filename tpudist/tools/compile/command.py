@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import sys
-from typing import Any, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from tpudist import console, files, machine
 from tpudist.errors import ArgumentError, CompileError, TopologyError
@@ -20,6 +20,9 @@ from tpudist.toolbox import compare
 from tpudist.tools.compile import report, step, terminal
 from tpudist.tools.compile.compiler import compilation, libtpu
 from tpudist.tools.compile.report import Refusal, Report
+
+if TYPE_CHECKING:
+    from tpudist.annotations import Strategy
 
 
 class _Stop(BaseException):
@@ -84,7 +87,7 @@ def _recording(recorded: list[Any], slice_: slices.Slice) -> Iterator[None]:
     """Records the replica functions that the block runs, and adds them to a list at its end."""
     from tpudist.tools.compile.lowering import recording  # It imports TensorFlow.
 
-    def check(strategy: Any) -> None:
+    def check(strategy: Strategy) -> None:
         try:
             step.check(strategy, slice_)
         except TopologyError as error:

@@ -179,10 +179,10 @@ class Report(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Returns a dict of JSON types; "compared" is what a later report is compared with."""
         compared = self.compared() if self.ok else None
-        values = dict(plain(self), schema=SCHEMA, compared=compared)
+        values = {field: plain(each) for field, each in self._asdict().items()}
         if self.memory:
-            values["memory"]["total"] = self.memory.total
-        return values
+            values["memory"] = dict(self.memory._asdict(), total=self.memory.total)
+        return dict(values, schema=SCHEMA, compared=compared)
 
     def compared(self) -> dict[str, Any]:
         """Returns what two reports are compared by, as JSON types; the program has to compile.
@@ -206,7 +206,7 @@ class Report(NamedTuple):
         }
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """Returns a record as JSON types."""
     if hasattr(value, "_asdict"):
         return {field: plain(each) for field, each in value._asdict().items()}

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Mapping
+from typing import TYPE_CHECKING
 
 from tpudist import console
 
 if TYPE_CHECKING:
-    from tpudist.toolbox.table import Row
-
     _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
@@ -30,27 +28,9 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         description="Makes an environment per release, with your project, tpudist and "
         "pytest in it, and runs the command in each on a virtual TPU; '{release}' in the "
         "command stands for the release. Environments are kept, made anew when the release's "
-        "row or your project's metadata changes, and removed when the project is gone or "
-        "nobody has used them for 30 days. Exit code: 1 if the command failed on a release, "
+        "row or your project's metadata changes. Exit code: 1 if the command failed on a release, "
         "2 if a release could not be set up.",
     )
-    _add_choice(verb)
-    _add_environments(verb)
-    verb.add_argument(
-        "--tpu",
-        default="virtual:8",
-        metavar="NAME",
-        help="TPUDIST_TPU of the command; by default virtual:8",
-    )
-    verb.add_argument(
-        "--fail-fast",
-        action="store_true",
-        help="stop at the first release that fails; by default all are run",
-    )
-    return verb
-
-
-def _add_choice(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--releases", metavar="LIST", help="such as 1.15,2.2,2.15; or all")
     verb.add_argument(
         "--random",
@@ -62,9 +42,6 @@ def _add_choice(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--seed", type=int, help="draw the same again; each draw prints its seed")
     verb.add_argument("--table", metavar="FILE", help="a table of releases of your own")
     verb.add_argument("--list", action="store_true", help="show the table of releases")
-
-
-def _add_environments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--project",
         default=".",
@@ -90,6 +67,18 @@ def _add_environments(verb: argparse.ArgumentParser) -> None:
         action="store_true",
         help="make the environments anew, as after a change of compiled code",
     )
+    verb.add_argument(
+        "--tpu",
+        default="virtual:8",
+        metavar="NAME",
+        help="TPUDIST_TPU of the command; by default virtual:8",
+    )
+    verb.add_argument(
+        "--fail-fast",
+        action="store_true",
+        help="stop at the first release that fails; by default all are run",
+    )
+    return verb
 
 
 def run(options: argparse.Namespace) -> int:
@@ -110,33 +99,19 @@ def run(options: argparse.Namespace) -> int:
     system.check(options.tpu)
     rows = table.read(options.table)
     if options.list:
-        sys.stdout.write(listing(rows))
+        for row in rows.values():
+            print("%-8s Python %-5s %s" % (row.release, row.python, row.requirement))
         return 0
-    chosen = _chosen(rows, options)
+    is_named = options.releases or not options.random
+    chosen = table.select(rows, options.releases) if is_named else []
+    if options.random:
+        drawn, seed = table.draw(rows, chosen, options.random, options.seed)
+        names = ", ".join(row.release for row in drawn)
+        console.note("== drawn with --seed %d: %s" % (seed, names or "none is left"), sys.stdout)
+        chosen += drawn
     results = schedule.run_all(chosen, options)
     print("\n" + schedule.table(results), end="", flush=True)
     return schedule.exit_code(results)
-
-
-def listing(rows: Mapping[str, Row]) -> str:
-    """The table of releases as text."""
-    lines = [
-        "%-8s Python %-5s %s" % (row.release, row.python, row.requirement) for row in rows.values()
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _chosen(rows: Mapping[str, Row], options: argparse.Namespace) -> list[Row]:
-    """The rows that are named, and those that are drawn."""
-    from tpudist.toolbox import table
-
-    named = table.select(rows, options.releases) if options.releases or not options.random else []
-    if not options.random:
-        return named
-    drawn, seed = table.draw(rows, named, options.random, options.seed)
-    names = ", ".join(row.release for row in drawn)
-    console.note("== drawn with --seed %d: %s" % (seed, names or "none is left"), sys.stdout)
-    return named + drawn
 
 
 def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:

@@ -23,7 +23,9 @@ from tpudist import files, machine
 from tpudist.errors import MatrixError
 from tpudist.toolbox.table import Row
 from tpudist.tools.matrix import indexes
-from tpudist.tools.matrix.cache import MARKER
+
+#: Stands in each environment; written last, so one whose set-up was interrupted has none.
+MARKER = "tpudist-matrix.json"
 
 #: The files of a project that decide what its installation needs or declares.
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "uv.toml")
@@ -31,6 +33,13 @@ METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "uv.
 #: The names under which projects ask for TensorFlow: all but the release's own
 #: are left out.
 TENSORFLOWS = tuple(name for name in machine.TENSORFLOWS if name not in machine.PARTS_OF_TENSORFLOW)
+
+
+def of_project(root: str, project: str) -> str:
+    """The folder below `root` of one project's environments; two projects share none."""
+    name = re.sub(r"[^\w.-]+", "-", os.path.basename(project)) or "project"
+    digest = hashlib.sha256(os.path.normcase(project).encode()).hexdigest()
+    return os.path.join(root, "matrix", "%s-%s" % (name, digest[:8]))
 
 
 class Recipe:
@@ -46,10 +55,8 @@ class Recipe:
     def __init__(
         self, row: Row, project: str = ".", extra: Sequence[str] = (), tool: list[str] | None = None
     ) -> None:
-        self.row = row
+        self.row, self.extra, self.tool = row, list(extra), tool
         self.folder, self.extras = split_project(project)
-        self.extra = list(extra)
-        self.tool = tool
 
     @property
     def requirements(self) -> list[str]:
@@ -69,24 +76,17 @@ class Recipe:
     @property
     def key(self) -> str:
         """A hash of all that the environment depends on, the project's metadata included."""
-        parts: list[Any] = [self.row.python, self.requirements, sys.platform]
         folders = [self.folder] + (self.tool or [])[1:]
-        parts += [_contents(folder) for folder in folders]
+        parts: list[Any] = [self.row.python, self.requirements, sys.platform]
+        for folder in folders:
+            contents = {}
+            for pattern in METADATA:
+                for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern))):
+                    with open(path, "rb") as file:
+                        digest = hashlib.sha256(file.read()).hexdigest()
+                    contents[os.path.basename(path)] = digest
+            parts.append(contents)
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _contents(folder: str) -> dict[str, str]:
-    files = [
-        path
-        for pattern in METADATA
-        for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
-    ]
-    return {os.path.basename(path): _digest(path) for path in files}
-
-
-def _digest(path: str) -> str:
-    with open(path, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
 
 
 def split_project(project: str) -> tuple[str, str]:
@@ -157,12 +157,7 @@ class Environment(NamedTuple):
     @property
     def scripts(self) -> str:
         """The folder of its interpreter and commands."""
-        return scripts(self.folder)
-
-
-def scripts(folder: str) -> str:
-    """The folder of an environment's commands."""
-    return os.path.join(folder, "Scripts" if os.name == "nt" else "bin")
+        return os.path.dirname(_python(self.folder))
 
 
 def prepare(recipe: Recipe, folder: str, fresh: bool = False) -> Environment:
@@ -183,7 +178,6 @@ def prepare(recipe: Recipe, folder: str, fresh: bool = False) -> Environment:
             print("   setting up Python %s, %s" % (recipe.row.python, recipe.row.requirement))
             sys.stdout.flush()
             environment = make(recipe, folder)
-        os.utime(os.path.join(folder, MARKER))  # cache.prune removes what is not used
         return environment
 
 
@@ -202,14 +196,10 @@ def ready(recipe: Recipe, folder: str) -> Environment | None:
 def make(recipe: Recipe, folder: str) -> Environment:
     """Makes the environment of a recipe from nothing; see :func:`prepare`."""
     shutil.rmtree(folder, ignore_errors=True)
-    uv = find_uv()
-    release = recipe.row.release
+    uv, release = find_uv(), recipe.row.release
     environ = indexes.given_to_uv(recipe.folder)
-    _call(
-        release,
-        [uv, "venv", "--quiet", "--no-project", "--python", interpreter(recipe.row.python), folder],
-        environ,
-    )
+    venv = [uv, "venv", "--quiet", "--no-project", "--python", interpreter(recipe.row.python)]
+    _call(release, [*venv, folder], environ)
     lists = {"excludes": recipe.excludes, "overrides": [recipe.row.requirement]}
     install = [uv, "pip", "install", "--quiet", "--python", _python(folder)]
     for name, lines in lists.items():
@@ -218,18 +208,8 @@ def make(recipe: Recipe, folder: str) -> Environment:
         install += ["--" + name, path]
     _call(release, install + recipe.requirements, environ)
     tensorflow, python = _probe(recipe, folder)
-    files.write(
-        os.path.join(folder, MARKER),
-        json.dumps(
-            {
-                "key": recipe.key,
-                "tensorflow": tensorflow,
-                "python": python,
-                "project": recipe.folder,
-            }
-        )
-        + "\n",
-    )
+    kept = {"key": recipe.key, "tensorflow": tensorflow, "python": python}
+    files.write(os.path.join(folder, MARKER), json.dumps(kept) + "\n")
     return Environment(folder, tensorflow, python)
 
 
@@ -250,7 +230,8 @@ def _probe(recipe: Recipe, folder: str) -> tuple[str, str]:
 
 
 def _python(folder: str) -> str:
-    return os.path.join(scripts(folder), "python.exe" if os.name == "nt" else "python")
+    parts = ("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")
+    return os.path.join(folder, *parts)
 
 
 def _call(release: str, command: list[str], env: Mapping[str, str] | None = None) -> str:
@@ -295,12 +276,7 @@ def interpreter(version: str) -> str:
     if not shutil.which("pyenv"):
         return version
     root = subprocess.check_output(["pyenv", "root"], universal_newlines=True).strip()
-    pythons = glob.glob(
-        os.path.join(glob.escape(root), "versions", version + ".*", "bin", "python")
-    )
-    return max(pythons, key=_patch) if pythons else version
-
-
-def _patch(path: str) -> int:
-    last = path.split(os.sep)[-3].rpartition(".")[2]
-    return int(last) if last.isdigit() else -1
+    pattern = os.path.join(glob.escape(root), "versions", version + ".*", "bin", "python")
+    patches = {path.split(os.sep)[-3].rpartition(".")[2]: path for path in glob.glob(pattern)}
+    numbers = [int(each) for each in patches if each.isdigit()]
+    return patches[str(max(numbers))] if numbers else version

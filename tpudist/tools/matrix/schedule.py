@@ -9,10 +9,10 @@ import sys
 import time
 from typing import Iterable, NamedTuple, Sequence
 
-from tpudist import console, machine
+from tpudist import machine
 from tpudist.errors import TpudistError
 from tpudist.toolbox.table import Row
-from tpudist.tools.matrix import cache, environments, running
+from tpudist.tools.matrix import environments, running
 
 
 class Result(NamedTuple):
@@ -52,33 +52,19 @@ def exit_code(results: Iterable[Result]) -> int:
 def table(results: Sequence[Result], width: int | None = None) -> str:
     """The results as text, one line a release; only the last column is cut to fit."""
     width = width or shutil.get_terminal_size((120, 24)).columns
-    rows = [_HEAD] + [_cells(result) for result in results]
+    rows = [_HEAD]
+    for each in results:
+        word = "failed (%s)" % each.code if each.word == FAILED else each.word
+        seconds = "" if each.seconds is None else "%.1f" % each.seconds
+        versions = (each.tensorflow or "-", each.python or "-")
+        rows.append((each.release, *versions, word, seconds, each.line.replace("\n", " ")))
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD) - 1)]
     lines = []
     for row in rows:
-        line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths))
-        lines.append(_cut(line + "  " + row[-1], max(width, len(line) + 22)))
+        start = "  ".join(cell.ljust(size) for cell, size in zip(row, widths))
+        line, longest = (start + "  " + row[-1]).rstrip(), max(width, len(start) + 22)
+        lines.append(line if len(line) <= longest else line[: longest - 3] + "...")
     return "\n".join(lines) + "\n"
-
-
-def _cells(result: Result) -> tuple[str, ...]:
-    word = result.word
-    if word == FAILED:
-        word = "failed (%s)" % result.code
-    seconds = "" if result.seconds is None else "%.1f" % result.seconds
-    return (
-        result.release,
-        result.tensorflow or "-",
-        result.python or "-",
-        word,
-        seconds,
-        result.line.replace("\n", " "),
-    )
-
-
-def _cut(line: str, width: int) -> str:
-    line = line.rstrip()
-    return line if len(line) <= width else line[: width - 3] + "..."
 
 
 def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
@@ -89,10 +75,7 @@ def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
     """
     environments.find_uv()
     folder, _ = environments.split_project(options.project)
-    root = machine.cache_folder(options.cache)
-    for gone in cache.prune(root):
-        console.note("   removed %s" % gone, sys.stdout)
-    kept = cache.of_project(root, folder)
+    kept = environments.of_project(machine.cache_folder(options.cache), folder)
     results = [_without_a_run(row, NOT_RUN) for row in rows]
     stopping = (INTERRUPTED, FAILED, NOT_SET_UP) if options.fail_fast else (INTERRUPTED,)
     for number, row in enumerate(rows):
@@ -115,27 +98,20 @@ def _result(row: Row, kept: str, options: argparse.Namespace) -> Result:
         running.echo("   TensorFlow %s on Python %s\n" % (result.tensorflow, result.python))
         if not options.arguments:
             return result
-        return _of_the_command(row, environment, options, result)
+        start = time.time()
+        code, text = running.run(
+            [each.replace("{release}", row.release) for each in options.arguments],
+            running.variables(environment, row, options.tpu),
+        )
+        result = result._replace(code=code, seconds=time.time() - start)
+        if code == 0:
+            return result._replace(word=PASSED)
+        return result._replace(word=FAILED, line=running.first_failing_line(text))
     except TpudistError as error:
         sys.stderr.write("tpudist: error: %s\n" % error)
         return result._replace(word=NOT_SET_UP, line=error.seen)
     except KeyboardInterrupt:
         return result._replace(word=INTERRUPTED)
-
-
-def _of_the_command(
-    row: Row, environment: environments.Environment, options: argparse.Namespace, result: Result
-) -> Result:
-    """The `Result` of the command in a ready environment."""
-    start = time.time()
-    code, text = running.run(
-        [each.replace("{release}", row.release) for each in options.arguments],
-        running.variables(environment, row, options.tpu),
-    )
-    result = result._replace(code=code, seconds=time.time() - start)
-    if code == 0:
-        return result._replace(word=PASSED)
-    return result._replace(word=FAILED, line=running.first_failing_line(text))
 
 
 def _without_a_run(row: Row, word: str) -> Result:

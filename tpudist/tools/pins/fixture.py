@@ -28,16 +28,9 @@ RECORD, UPDATE = "record", "update"
 
 def of_request(request: pytest.FixtureRequest) -> Pin:
     """The `Pin` of a test."""
-    node = request.node
-    module = os.path.splitext(str(node.path))[0]
-    mode = (
-        RECORD
-        if request.config.getoption("--pins-record")
-        else UPDATE
-        if request.config.getoption("--pins-update")
-        else None
-    )
-    return Pin(module + SUFFIX, node.nodeid, mode, in_ci())
+    node, option = request.node, request.config.getoption
+    mode = RECORD if option("--pins-record") else UPDATE if option("--pins-update") else None
+    return Pin(os.path.splitext(str(node.path))[0] + SUFFIX, node.nodeid, mode, in_ci())
 
 
 def in_ci(environ: Mapping[str, str] | None = None) -> bool:
@@ -131,22 +124,6 @@ class Pin:
 
     def _settle(self, kind: str, name: str, record: object, rtol: float, atol: float) -> None:
         __tracebackhide__ = True
-        self._note(name)
-        release = store.current_release()
-        entry = store.Entry(kind, rtol, atol, {release: record})
-        kept = store.read(self._path).get(self._test, {}).get(name)
-        if kept is None and self._ci and self._mode is None:
-            raise self._missing(name)
-        if kept is None or self._mode == RECORD:
-            self._put("recorded", name, entry, release)
-            return
-        error = self._compare(name, kept, entry, release)
-        if error and self._mode == UPDATE:
-            self._put("updated", name, entry, release)
-        elif error:
-            raise error
-
-    def _note(self, name: str) -> None:
         if name in self.log["checked"]:
             raise PinError(
                 "pin %r is checked twice in %s" % (name, self._nodeid),
@@ -154,55 +131,46 @@ class Pin:
                 "a list of the values, checked once; or a name each",
             )
         self.log["checked"].append(name)
-
-    def _put(self, what: str, name: str, entry: store.Entry, release: str) -> None:
-        store.put(self._path, self._test, name, entry, release)
-        self.log[what].append(name)
-
-    def _missing(self, name: str) -> PinError:
-        return PinError(
-            "pin %r of %s is not in %s" % (name, self._nodeid, os.path.basename(self._path)),
-            "CI is set, and what nobody has looked at is not recorded under CI",
-            "pytest %s, on your machine without CI set; then commit %s"
-            % (shlex.quote(self._nodeid), os.path.basename(self._path)),
-        )
+        release = store.current_release()
+        entry = store.Entry(kind, rtol, atol, {release: record})
+        kept = store.read(self._path).get(self._test, {}).get(name)
+        if kept is None and self._ci and self._mode is None:
+            file = os.path.basename(self._path)
+            raise PinError(
+                "pin %r of %s is not in %s" % (name, self._nodeid, file),
+                "CI is set, and what nobody has looked at is not recorded under CI",
+                "pytest %s, on your machine without CI set; then commit %s"
+                % (shlex.quote(self._nodeid), file),
+            )
+        what = "recorded" if kept is None or self._mode == RECORD else ""
+        error = self._compare(name, kept, entry, release) if kept and not what else None
+        if error and self._mode != UPDATE:
+            raise error
+        if what or error:
+            store.put(self._path, self._test, name, entry, release)
+            self.log[what or "updated"].append(name)
 
     def _compare(
         self, name: str, kept: store.Entry, entry: store.Entry, release: str
     ) -> PinError | None:
         """The error of a pin that differs, else None."""
-        if kept.kind != entry.kind:
-            return self._differs(
-                name,
-                "  it was recorded as %s, and this is %s" % (kept.kind, entry.kind),
-                "",
-                release,
-            )
         against = release if release in kept.on else store.nearest_release(kept.on, release)
         expected, obtained = values.decode(kept.on[against]), values.decode(entry.on[release])
         differences = compare.differences(expected, obtained, entry.rtol, entry.atol)
-        if not differences:
+        if kept.kind != entry.kind:
+            told = "  it was recorded as %s, and this is %s" % (kept.kind, entry.kind)
+            source = "a pin keeps its kind"
+        elif differences:
+            told = compare.explain(expected, obtained, differences)
+            source = "recorded on TensorFlow %s" % against
+            if entry.kind == "value":
+                source = "rtol=%g, atol=%g; " % (entry.rtol, entry.atol) + source
+            if against != release:
+                source += ", the nearest with a record; there is none of %s" % release
+        else:
             return None
-        source = "recorded on TensorFlow %s" % against
-        if against != release:
-            source += ", the nearest with a record; there is none of %s" % release
-        return self._differs(
-            name,
-            compare.explain(expected, obtained, differences),
-            _tolerance(entry) + source,
-            release,
-        )
-
-    def _differs(self, name: str, explanation: str, source: str, release: str) -> PinError:
         return PinError(
-            "pin %r of %s differs on TensorFlow %s\n%s"
-            % (name, self._nodeid, release, explanation),
-            source or "a pin keeps its kind",
+            "pin %r of %s differs on TensorFlow %s\n%s" % (name, self._nodeid, release, told),
+            source,
             "pytest %s --pins-update, if the new value is right" % shlex.quote(self._nodeid),
         )
-
-
-def _tolerance(entry: store.Entry) -> str:
-    if entry.kind != "value":
-        return ""
-    return "rtol=%g, atol=%g; " % (entry.rtol, entry.atol)

@@ -10,7 +10,7 @@ on this release (a test may pin other things on other releases).
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generator, Mapping, Sequence
 
 import pytest
 
@@ -18,6 +18,8 @@ from tpudist.machine import TPU_CHECK
 from tpudist.tools.pins import SUFFIX
 
 if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
     from tpudist.tools.pins.fixture import Pin
 
 
@@ -70,70 +72,58 @@ def pytest_runtest_makereport(
         outcome.get_result().tpudist_pins = log
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Says what was recorded, and which pins no test asked for."""
-    ran = [
-        report
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        if getattr(report, "when", None) == "call"
-    ]
-    modules = {report.nodeid.split("::")[0] for report in ran}
-    if any(os.path.exists(_pin_file(config, module)) for module in modules):
-        _write_summary(terminalreporter, config, ran)
-
-
-def _pin_file(config: pytest.Config, module: str) -> str:
-    return os.path.join(str(config.rootpath), os.path.splitext(module)[0] + SUFFIX)
-
-
-def _write_summary(terminal: Any, config: pytest.Config, ran: Sequence[Any]) -> None:
-    """Writes the lines on the tests' calls; with ``--pins-record`` drops what is unused."""
+def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
+    """Says what was recorded, and which pins no test asked for; ``--pins-record`` drops those."""
+    modules: dict[str, list[Any]] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) == "call":
+                modules.setdefault(report.nodeid.split("::")[0], []).append(report)
+    paths = {
+        module: os.path.join(str(config.rootpath), os.path.splitext(module)[0] + SUFFIX)
+        for module in modules
+    }
+    if not any(map(os.path.exists, paths.values())):
+        return
     from tpudist.tools.pins import store
 
-    logs = [report.tpudist_pins for report in ran if hasattr(report, "tpudist_pins")]
-    count = {
-        what: sum(len(log[what]) for log in logs) for what in ("checked", "recorded", "updated")
-    }
-    count["compared"] = count["checked"] - count["recorded"] - count["updated"]
-    said = [
-        "%d %s" % (count[what], what) for what in ("recorded", "updated", "compared") if count[what]
+    logs = [
+        report.tpudist_pins
+        for reports in modules.values()
+        for report in reports
+        if hasattr(report, "tpudist_pins")
     ]
+    kinds = ("recorded", "updated", "checked")
+    count = {what: sum(len(log[what]) for log in logs) for what in kinds}
+    count["compared"] = count.pop("checked") - count["recorded"] - count["updated"]
+    said = ["%d %s" % (number, what) for what, number in count.items() if number]
     if said:
-        terminal.write_line("pins: " + ", ".join(said))
-    drops = config.getoption("--pins-record")
-    release = store.current_release()
-    for module, pins in _unused(config, ran, release):
-        if drops:
-            store.drop(_pin_file(config, module), pins, release)
+        terminalreporter.write_line("pins: " + ", ".join(said))
+    drops, release = config.getoption("--pins-record"), store.current_release()
+    for module, reports in sorted(modules.items()):
+        pins = _unused(store.read(paths[module]), reports, release)
+        if drops and pins:
+            store.drop(paths[module], pins, release)
         for test, name in pins:
-            terminal.write_line(
-                "pins: %r of %s::%s is unused%s"
-                % (name, module, test, ", dropped" if drops else "; pytest --pins-record drops it")
-            )
+            told = "pins: %r of %s::%s is unused" % (name, module, test)
+            tail = ", dropped" if drops else "; pytest --pins-record drops it"
+            terminalreporter.write_line(told + tail)
 
 
 def _unused(
-    config: pytest.Config, ran: Sequence[Any], release: str
-) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """(module, [(test, name), ...]) of each module that has unused pins."""
-    from tpudist.tools.pins import store
-
-    for module in sorted({report.nodeid.split("::")[0] for report in ran}):
-        checked = {
-            _test(report): getattr(report, "tpudist_pins", {"checked": ()})["checked"]
-            for report in ran
-            if report.nodeid.split("::")[0] == module and report.outcome == "passed"
-        }
-        pins = [
-            (test, name)
-            for test, entries in store.read(_pin_file(config, module)).items()
-            for name, entry in entries.items()
-            if release in entry.on and test in checked and name not in checked[test]
+    kept: Mapping[str, Mapping[str, Any]], reports: Sequence[Any], release: str
+) -> list[tuple[str, str]]:
+    """[(test, name), ...] of the pins in a module's file that its tests did not ask for."""
+    checked = {
+        str(report.nodeid).partition("::")[2]: getattr(report, "tpudist_pins", {"checked": ()})[
+            "checked"
         ]
-        if pins:
-            yield module, sorted(pins)
-
-
-def _test(report: Any) -> str:
-    return str(report.nodeid).partition("::")[2]
+        for report in reports
+        if report.outcome == "passed"
+    }
+    return sorted(
+        (test, name)
+        for test, entries in kept.items()
+        for name, entry in entries.items()
+        if release in entry.on and test in checked and name not in checked[test]
+    )

@@ -31,31 +31,19 @@ def opened(value: object, name: str) -> object:
         return {"indices": value.indices, "values": value.values, "shape": value.dense_shape}
     if isinstance(value, distributed.IndexedSlices):
         return {"indices": value.indices, "values": value.values}
-    if is_tensor(value):
-        return _number(value, name)
+    if distributed.is_variable(value) or isinstance(value, tf.Variable) or tf.is_tensor(value):
+        if not tf.executing_eagerly() or getattr(value, "graph", None) is not None:
+            _refuse(value, name)
+        return tf.identity(value).numpy()
     return value
-
-
-def is_tensor(value: object) -> bool:
-    """Whether something is a tensor or a variable of whatever kind."""
-    return distributed.is_variable(value) or isinstance(value, tf.Variable) or tf.is_tensor(value)
 
 
 def replicas(value: object) -> list[Any] | None:
     """The components of a per-replica value, a list; None of any other value."""
-    if (
-        distributed.is_distributed(value)
-        and not distributed.is_variable(value)
-        and (not distributed.is_mirrored(value))
-    ):
+    is_other = distributed.is_variable(value) or distributed.is_mirrored(value)
+    if distributed.is_distributed(value) and not is_other:
         return list(distributed.components(value))
     return None
-
-
-def _number(value: object, name: str) -> object:
-    if not tf.executing_eagerly() or getattr(value, "graph", None) is not None:
-        _refuse(value, name)
-    return tf.identity(value).numpy()
 
 
 def _refuse(value: object, name: str) -> NoReturn:

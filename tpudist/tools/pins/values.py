@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterable
 
 from tpudist.errors import PinError
 
@@ -157,7 +157,7 @@ def _summary(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     return encoded
 
 
-def decode(data: object) -> Any:
+def decode(data: object) -> object:
     """Plain JSON data with floats and bytes as Python has them; other ``$`` objects stay dicts."""
     if isinstance(data, list):
         return [decode(each) for each in data]
@@ -166,13 +166,14 @@ def decode(data: object) -> Any:
     if set(data) == {"$float"}:
         return float(data["$float"])
     if set(data) == {"$complex"}:
-        return complex(*decode(data["$complex"]))
+        parts: Any = decode(data["$complex"])
+        return complex(*parts)
     if set(data) == {"$bytes"}:
         return bytes.fromhex(data["$bytes"])
     return {key: decode(each) for key, each in data.items()}
 
 
-def structure(value: Any) -> object:
+def structure(value: object) -> object:
     """The structure as plain JSON data.
 
     Context: any; tensors of a graph have a structure too.
@@ -188,7 +189,7 @@ def structure(value: Any) -> object:
     if hasattr(value, "_asdict"):
         return {"$" + type(value).__name__: structure(dict(value._asdict()))}
     if hasattr(value, "keys") and hasattr(value, "__getitem__"):
-        return {str(key): structure(value[key]) for key in value}
+        return {str(key): structure(value[key]) for key in value.keys()}  # noqa: SIM118
     if isinstance(value, (list, tuple)):
         parts = [structure(each) for each in value]
         return {"$tuple": parts} if isinstance(value, tuple) else parts
@@ -208,7 +209,7 @@ def _leaf(value: object) -> str:
     return type(value).__name__
 
 
-def _shape(shape: Any) -> str:
+def _shape(shape: Iterable[object]) -> str:
     """A shape as text; ``[...]`` if even the rank is unknown."""
     if getattr(shape, "rank", 0) is None or getattr(shape, "ndims", 0) is None:
         return "[...]"

@@ -89,11 +89,8 @@ def run(options: argparse.Namespace) -> int:
 
 def tpu_at_hand(name: str | None) -> str:
     """The TPU to test: the one named, else what this machine has, else a virtual one."""
-    variables = dict(os.environ)
-    if name:
-        variables.pop(machine.TPU, None)
-    place = places.of(name, variables, installed.tpu_chips())
-    return place.name or "virtual:8"
+    variables = {} if name else dict(os.environ)
+    return places.of(name, variables, installed.tpu_chips()).name or "virtual:8"
 
 
 def all_surfaces(tpu: str, end: float) -> list[dict[str, Any]]:
@@ -135,16 +132,12 @@ def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
             late.cancel()
     lines = [json.loads(each[len(MARK) :]) for each in out.splitlines() if each.startswith(MARK)]
     if process.returncode == -signal.SIGKILL and time.monotonic() >= end:
-        lines += [{"kind": "unfinished", "program": each} for each in _left(lines)]
+        names: list[str] = [name for each in lines for name in each.get("names", ())]
+        done = {each.get("program") for each in lines}
+        left = [name for name in names if name not in done] if names else ["all"]
+        lines += [{"kind": "unfinished", "program": each} for each in left]
     elif process.returncode:
         last = (error.strip().splitlines() or ["nothing"])[-1]
         why = "exit code %d: %s" % (process.returncode, last)
         lines.append({"kind": "failed", "program": "the rest", "error": why})
     return lines
-
-
-def _left(lines: list[dict[str, Any]]) -> list[str]:
-    """The names of the programs that a worker announced and said nothing of, else "all"."""
-    announced: list[str] = [name for each in lines for name in each.get("names", ())]
-    done = {each.get("program") for each in lines}
-    return [name for name in announced if name not in done] if announced else ["all"]

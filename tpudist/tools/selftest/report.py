@@ -63,8 +63,7 @@ def _not_tried(lines: Sequence[Line], system: Line, virtual: bool) -> Iterator[s
 def records() -> dict[str, Any]:
     """{era: {program: {value: {dtype, shape, values}}}}."""
     with open(RECORDS, encoding="utf-8") as file:
-        loaded: dict[str, Any] = json.load(file)
-        return loaded
+        return dict(json.load(file))
 
 
 def compared(line: Mapping[str, Any], recorded: Mapping[str, Any], virtual: bool) -> dict[str, Any]:
@@ -88,34 +87,23 @@ def compared(line: Mapping[str, Any], recorded: Mapping[str, Any], virtual: bool
     return {"agrees": bool(error <= rtol), "rtol": rtol, "error": error}
 
 
-def verdict(report: Line) -> str:
-    """One line on all of it."""
-    agree = sum(value["agrees"] for value in report["values"])
-    return "%d of %d values agree, %d programs failed, in %.0f s" % (
-        agree,
-        len(report["values"]),
-        len(report["failed"]),
-        report["seconds"],
-    )
-
-
 def text(report: Line, path: str) -> str:
-    """The text for the terminal; the report is written at a path."""
-    return "\n".join([*_findings(report), "written: %s" % path])
+    """The text for the terminal; the report is written at a path.
 
-
-def _findings(report: Line) -> Iterator[str]:
-    """The verdict, and what disagrees, failed, is left, or was not tried."""
+    It has the verdict, and what disagrees, failed, is left, or was not tried.
+    """
     word = "UNFINISHED" if report["unfinished"] else "OK"
-    yield "%s %s" % (word if report["ok"] else "NOT OK", verdict(report))
+    agree, count = sum(value["agrees"] for value in report["values"]), len(report["values"])
+    told = word if report["ok"] else "NOT OK", agree, count, len(report["failed"])
+    lines = ["%s %d of %d values agree, %d programs failed" % told]
+    lines[0] += ", in %.0f s" % report["seconds"]
     for value in report["values"]:
         if not value["agrees"]:
-            yield "  differs: %(era)s, %(program)s, %(value)s (error %(error)s)" % value
-    for each in report["failed"]:
-        yield "  failed: %(era)s, %(program)s: %(error)s" % each
-    for what in report["unfinished"]:
-        yield "  left when the time was up: %s (--timeout)" % what
-    for what in report["not_tried"]:
-        yield "  not tried: " + what
+            lines.append("  differs: %(era)s, %(program)s, %(value)s (error %(error)s)" % value)
+    lines += ["  failed: %(era)s, %(program)s: %(error)s" % each for each in report["failed"]]
+    left = "  left when the time was up: %s (--timeout)"
+    lines += [left % what for what in report["unfinished"]]
+    lines += ["  not tried: " + what for what in report["not_tried"]]
     if machine.PROJECT and not report["ok"]:
-        yield "where to report it: %s" % machine.PROJECT
+        lines.append("where to report it: %s" % machine.PROJECT)
+    return "\n".join([*lines, "written: %s" % path])

@@ -191,7 +191,9 @@ class Api:
             raise self._error(error)
         return outputs
 
-    def _call(self, name: str, returns: Any, inputs: Iterable[int]) -> tuple[Any, list[int]]:
+    def _call(
+        self, name: str, returns: type[ctypes.c_void_p] | None, inputs: Iterable[int]
+    ) -> tuple[int, list[int]]:
         """Returns (the result of a function, the output fields of its struct)."""
         signature = FUNCTIONS[name]
         words = 2 + signature.inputs + signature.outputs

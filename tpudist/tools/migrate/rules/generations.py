@@ -126,7 +126,7 @@ def _is_shape(use: Use, node: Any) -> bool:
     return type(assigned) is ast.Assign and _is_shape(use, assigned.value)
 
 
-def _binding(use: Use, node: Any) -> Any:
+def _binding(use: Use, node: Any) -> ast.AST | None:
     """The loop or assignment that binds a variable; None if several do."""
     if type(node) is not ast.Name:
         return None

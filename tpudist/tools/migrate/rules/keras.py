@@ -319,7 +319,7 @@ def _make_tensor(use: Use, argument: Argument) -> None:
         use.note("tf.constant")
 
 
-def _assigned(use: Use, node: Any) -> Any:
+def _assigned(use: Use, node: Any) -> ast.expr:
     """The value of a variable that is assigned once, or an expression itself."""
     bindings = use.module.scope(node)[node.id] if type(node) is ast.Name else []
     assigned = use.module.assign(bindings[0]) if len(bindings) == 1 else None

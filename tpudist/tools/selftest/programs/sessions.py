@@ -16,7 +16,8 @@ from tpudist.tools.selftest.programs import (
 )
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import DataIterator, Dataset, Nest
+    from tpudist.contrib import MultiStepContext
+    from tpudist.tfcompat.annotations import DataIterator, Dataset, Nest, Tensor
 
 _SUM = tf.VariableAggregation.SUM
 _MEAN = tf.VariableAggregation.MEAN
@@ -58,7 +59,7 @@ def steps(world: World) -> dict[str, Any]:
         v = tf.get_variable("selftest_v", initializer=out, use_resource=True)
         optimizer = tf.train.GradientDescentOptimizer(RATE)
 
-        def tower(context: Any, x: object, y: object) -> Nest:
+        def tower(context: MultiStepContext, x: object, y: object) -> Nest:
             loss = tf.reduce_mean((tf.matmul(tf.tanh(tf.matmul(x, w)), v) - y) ** 2)
             context.set_last_step_output("loss", loss, _MEAN)
             return optimizer.minimize(loss, var_list=[w, v])
@@ -91,7 +92,7 @@ def sums(world: World) -> dict[str, Any]:
     strategy, iterator = world.strategy, _iterator(world)
     with strategy.scope():
 
-        def tower(context: Any, x: Any, y: object) -> Nest:
+        def tower(context: MultiStepContext, x: Tensor, y: object) -> Nest:
             context.set_last_step_output("rows", tf.reduce_sum(tf.ones_like(y)), _SUM)
             context.set_last_step_output("features", tf.reduce_sum(x * x), _SUM)
             return tf.no_op()
