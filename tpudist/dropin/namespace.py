@@ -380,7 +380,8 @@ def _wrapped(era: str) -> set[str]:
     names, and modules whose members may be gone."""
     keys = ["compat.v1"] + list(surfaces.DROPINS[era])
     if era == "contrib":
-        keys += [key for key in surfaces.WRITTEN if not contrib_modules.is_name(key)]
+        tables = surfaces.WRITTEN, surfaces.LEADS
+        keys += [key for each in tables for key in each if not contrib_modules.is_name(key)]
     keys += [key + "." for key in surfaces.GONE if not key.startswith("contrib.")]
     return {key[:end] for key in keys for end, letter in enumerate(key) if letter == "."}
 

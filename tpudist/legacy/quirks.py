@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: (object, attribute, what it is while a program runs).
 Patch = Tuple[Any, str, Any]
-_ABSENT = object()
+
 #: Methods of Keras' batch normalization that the eras' programs override, without a mask.
 _MASKED = ("_moments", "_calculate_mean_and_var")
 
@@ -39,16 +39,12 @@ def patched(patches: Iterable[Patch]) -> Iterator[None]:
     """
     with contextlib.ExitStack() as undo:
         for owner, name, value in patches:
-            undo.callback(_restore, owner, name, vars(owner).get(name, _ABSENT))
+            if name in vars(owner):
+                undo.callback(setattr, owner, name, vars(owner)[name])
+            else:
+                undo.callback(delattr, owner, name)
             setattr(owner, name, value)
         yield
-
-
-def _restore(owner: object, name: str, before: object) -> None:
-    if before is _ABSENT:
-        delattr(owner, name)
-    else:
-        setattr(owner, name, before)
 
 
 def _optimizers_by_name() -> Iterator[Patch]:
@@ -86,17 +82,14 @@ def _moments_without_mask() -> Iterator[Patch]:
     def of_subclass(cls: object, **keywords: Any) -> None:
         super(base, cls).__init_subclass__(**keywords)
         for name in _MASKED:
-            method = vars(cls).get(name)
-            if inspect.isfunction(method) and not _takes(method, "mask"):
-                setattr(cls, name, _without_mask(method))
+            method: Any = vars(cls).get(name)
+            if inspect.isfunction(method):
+                taken = inspect.signature(method).parameters
+                if "mask" not in taken and all(x.kind != x.VAR_KEYWORD for x in taken.values()):
+                    setattr(cls, name, _without_mask(method))
 
     if base is not None:
         yield base, "__init_subclass__", classmethod(of_subclass)  # type: ignore[arg-type]
-
-
-def _takes(function: Any, name: str) -> bool:
-    parameters = inspect.signature(function).parameters
-    return name in parameters or any(each.kind == each.VAR_KEYWORD for each in parameters.values())
 
 
 def _without_mask(method: Any) -> Fn:
