@@ -280,17 +280,6 @@ def test_every_target_loads(target):
     assert load(target) is not None
 
 
-@pytest.mark.parametrize("era", surfaces.ERAS)
-def test_every_row_is_reachable_through_the_drop_in(era):
-    keys = set(surfaces.DROPINS[era])
-    natives = {"distribute.InputContext", "distribute.ReduceOp"}
-    for row in surfaces.rows_of(era):
-        if row.name.startswith(("TPUStrategy.", "TowerContext.", "MultiStepContext.")):
-            continue
-        parents = {row.name, row.name.rpartition(".")[0]}
-        assert parents & (keys | natives), row.name
-
-
 @pytest.mark.parametrize(
     ("text", "era"),
     [

@@ -40,7 +40,8 @@ def explained(error: BaseException) -> TpudistError | None:
     for name, row in table.items():
         holds = name in _ASKED and _ASKED[name](error)
         if holds or "says" in row and any(re.search(x, said) for x in row["says"].split("\n")):
-            return ScriptError(*(row[x].replace("\n", " ") for x in ("seen", "why", "instead")))
+            seen, why, instead = (row[x].replace("\n", " ") for x in ("seen", "why", "instead"))
+            return ScriptError(seen, why, instead)
     if _PER_REPLICA.search(said):
         seen = "a per-replica value, such as strategy.run returns, is used as one tensor"
         return ScriptError(seen, PerReplicaUseError.WHY, PerReplicaUseError.INSTEAD)

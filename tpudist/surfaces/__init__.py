@@ -188,4 +188,4 @@ def _home(era: str, name: str) -> str:
             home = table("DROPINS")[era].get(above + ".".join(parts[:end]))
             if home:
                 return ".".join([home] + parts[end:])
-    return "tensorflow:" + name
+    return "tpudist.%s.tensorflow:%s" % (era, name)
