@@ -8,7 +8,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import sys
+import sysconfig
+import types
 from typing import Iterator, Mapping
 
 #: The folder of this package.
@@ -49,6 +52,11 @@ YES = ("1", "true", "True")
 
 #: Folders of installed packages: what is below one is nobody's own code.
 INSTALLED = ("site-packages", "dist-packages")
+
+#: Folders, and files that AutoGraph writes, whose code is not the program's.
+_INSTALLED = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
+_OTHERS = tuple(os.path.join(folder, "") for folder in {*_INSTALLED, PACKAGE})
+_GENERATED = re.compile(r"<frozen|.*[/\\](tmp|__autograph_generated_file)\w{8}\.py$")
 
 #: Wheels that ``tensorflow`` itself asks for on some machine.
 PARTS_OF_TENSORFLOW = ("tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-aws")
@@ -99,6 +107,22 @@ def cache_folder(
 def is_installed(path: str) -> bool:
     """Whether a path goes through a folder of installed packages."""
     return not set(INSTALLED).isdisjoint(path.split(os.sep))
+
+
+def line_of_the_program(depth: int | None = None, thread: int | None = None) -> str:
+    """``FILE:LINE`` of the innermost call in the program; "" if it is not among `depth` calls.
+
+    Those of the function that asks, and of its caller, do not count. The calls may be of another
+    `thread`.
+    """
+    frame: types.FrameType | None
+    frame = sys._getframe(2) if thread is None else sys._current_frames()[thread]
+    while frame is not None and depth != 0:
+        file = frame.f_code.co_filename
+        if not (file.startswith(_OTHERS) or _GENERATED.match(file)):
+            return "%s:%d" % (os.path.relpath(file), frame.f_lineno)
+        frame, depth = frame.f_back, depth and depth - 1
+    return ""
 
 
 def has_legacy_keras(minor: str) -> bool:

@@ -84,7 +84,8 @@ def _add_steps(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--explain", action="store_true", help=text)
     text = "round operands of float32 products to bfloat16, as a TPU does: tpudist help numbers"
     verb.add_argument("--tpu-numbers", action="store_true", help=text)
-    text = "on a cluster, compare the workers' variables after the first step and every N-th"
+    text = "on a cluster, compare the workers' variables after the first step and every N-th, and "
+    text += "end if they differ, which is told at the start and at the end without it; 0: never"
     verb.add_argument("--check-replicas", type=int, metavar="N", help=text)
 
 
@@ -119,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
 def _check_replicas(every: int, tpu: str | None) -> None:
     from tpudist.virtual import system
 
-    if every < 1 or not system.is_cluster(tpu):
+    if every < 0 or not system.is_cluster(tpu):
         raise ArgumentError(
             "--check-replicas %d of --tpu %s" % (every, tpu),
             "after so many steps the workers of a cluster compare their copies of the variables",

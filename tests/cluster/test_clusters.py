@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests import ROOT
 from tests.cluster import programs, returned
@@ -225,6 +226,43 @@ for step in range(9):
 )
 
 
+ELSEWHERE = (
+    programs.START
+    + programs.STEP
+    + """
+import os
+
+
+def last():
+    return tf.distribute.get_replica_context().all_reduce("SUM", tf.constant(1.0))
+
+
+iterator = batches()
+for step in range(9):
+    print("step %%d" %% step)
+    if step == 4 and '"index": 1' in os.environ["TF_CONFIG"]:
+        %s
+    train(*next(iterator))
+"""
+)
+
+
+@pytest.mark.skipif(not versions.WORKERS_ARE_COORDINATED, reason="workers cannot tell each other")
+@pytest.mark.parametrize("cores", ["virtual:2", pytest.param("cpus:2", marks=pytest.mark.proof)])
+@pytest.mark.parametrize("line", ["tf.function(lambda: strategy.run(last))()", "break"])
+def test_a_worker_at_another_collective_is_told_with_both_places(run, line, cores):
+    script = ELSEWHERE % line
+    done = run(script, workers=2, cores=cores)
+    assert done.returncode == 1
+    assert "step 4" in done.stdout and "step 5" not in done.stdout  # no wrong number
+    lines = script.splitlines()
+    ends = line == "break"
+    own = "the program's end" if ends else "train.py:%d" % (1 + lines.index("        " + line))
+    other = "train.py:%d" % (1 + lines.index("    train(*next(iterator))"))
+    told = [each for each in done.stderr.splitlines() if "waits in" in each]
+    assert told and own in told[0] and other in told[0] and "Instead: the same calls" in told[0]
+
+
 @pytest.mark.parametrize("cores", ["cpus:2", "virtual:2"])
 def test_variables_that_part_are_told(run, cores):
     done = run(PARTING, workers=2, cores=cores, options=("--check-replicas", "4"))
@@ -232,6 +270,23 @@ def test_variables_that_part_are_told(run, cores):
     assert "'Variable:0' of replica(s) 2, 3 is not as on replica 0" in done.stderr
     assert "Instead: strategy.reduce" in done.stderr
     assert "step 7" in done.stdout and "step 8" not in done.stdout  # the ninth call of run
+
+
+PART = "tf.function(lambda: strategy.run(lambda: weights.assign(tf.ones([5, 1]) * worker)))()"
+RESTORED = "tf.train.Checkpoint(weights=weights).read('kept' + str(int(worker)))"
+
+
+@pytest.mark.parametrize("line", [PART, RESTORED], ids=["the end", "a restore"])
+def test_variables_that_differ_at_the_end_or_after_a_restore_are_told_without_being_asked(
+    run, tmp_path, line
+):
+    for kept in range(2):
+        weights = tf.Variable(tf.fill([5, 1], float(kept)))
+        tf.train.Checkpoint(weights=weights).write(str(tmp_path / ("kept%d" % kept)))
+    done = run(PARTING.split("part =")[0] + line, workers=2, cores="virtual:2")
+    assert done.returncode == 0, done.stderr
+    told = [each for each in done.stderr.splitlines() if "is not as on replica 0" in each]
+    assert told and told[0].startswith("tpudist: the variable 'Variable:0' of replica(s) 2, 3")
 
 
 def test_the_chief_alone_writes_files_of_keras(run, tmp_path):

@@ -91,7 +91,9 @@ def test_what_is_no_cluster_is_told(monkeypatch, config, seen):
     assert "tpudist launch" in caught.value.instead
 
 
-@pytest.mark.parametrize("options", [["4", "--tpu", "virtual:8"], ["0", "--tpu", "cluster:cpus:2"]])
+@pytest.mark.parametrize(
+    "options", [["4", "--tpu", "virtual:8"], ["-1", "--tpu", "cluster:cpus:2"]]
+)
 def test_only_a_cluster_compares_variables(capsys, options):
     assert cli.main(["run", "--check-replicas", *options, "train.py"]) == 2
     assert "tpudist launch --hosts a,b -- --check-replicas 100" in capsys.readouterr().err

@@ -54,6 +54,8 @@ OBJECTS = {
     ("backends/mirrored.py", "_collective_key_base"): "the native constructor reads it off "
     "the strategy",
     ("tfcompat/clusters.py", "_collective_key_base"): "likewise",
+    ("tfcompat/collectives.py", "_next_instance_key"): "our strategy's object: the native "
+    "constructor makes it, and numbers collectives wherever they are",
     ("virtual/extended.py", "_collective_key_base"): "the native constructor reads it off the "
     "strategy before it is set",
     ("virtual/extended.py", "_enable_packed_variable_in_eager_mode"): "who sets it on the strategy "

@@ -63,6 +63,8 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
         at_once = tf.executing_eagerly() and not functions.is_function(fn)
         number = tasks.own().number
         own_numbers = random_seeds.eager_numbers_of(number)
+        if self._check is not None:
+            self._check.before_step()
         with self.running_replicas(), own_numbers if at_once else contextlib.nullcontext():
             results = super()._call_for_each_replica(fn, args, kwargs)
         self._restore_all_copies()

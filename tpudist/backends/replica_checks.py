@@ -1,4 +1,4 @@
-"""Compares what the replicas of all workers hold of each variable, every so many steps.
+"""Compares what the replicas of all workers hold of each variable.
 
 Every worker computes the updates of its own copies. They stay equal while all workers compute the
 same: a program that asks the time, or a file that differs, for what it assigns, lets them part.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
-from tpudist import machine
+from tpudist import console, machine
 from tpudist.errors import ArgumentError, CollectiveError
 from tpudist.tfcompat import distributed
 
@@ -20,34 +20,50 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Tensor
 
 
-class ReplicaCheck:
-    """Compares the variables of a strategy in the first step, and in every N-th after it.
+#: The checks of all strategies.
+_checks: list[Any] = []
 
-    A step is a call of ``run`` or ``call_for_each_tower``.
+
+class ReplicaCheck:
+    """Compares the variables of a strategy before the first step, after a restore, and at the end.
+
+    With ``--check-replicas N`` after the first step and every N-th too, and what differs is an
+    error. A step is a call of ``run`` or ``call_for_each_tower``.
     """
 
     def __init__(self, extended: Any, every: int) -> None:
         self._extended, self._every = extended, every
         self._variables: list[Any] = []
-        with tf.device(extended.host):
-            self._step = tf.Variable(0, trainable=False, dtype=tf.int64)
+        self._has_started = False
+        if every:
+            with tf.device(extended.host):
+                self._step = tf.Variable(0, trainable=False, dtype=tf.int64)
+        _checks.append(weakref.ref(self))
 
     @classmethod
     def asked_for(cls, extended: object) -> ReplicaCheck | None:
-        """The check that the environment asks for, if it does."""
-        every = int(os.environ.get(machine.CHECK_REPLICAS) or 0)
-        return cls(extended, every) if every else None
+        """The check that the environment asks for; None if it is "0"."""
+        asked = os.environ.get(machine.CHECK_REPLICAS) or ""
+        return None if asked == "0" else cls(extended, int(asked or 0))
 
     def watch(self, variable: object) -> None:
         """Compares a variable from now on, if it is mirrored; copies of others may differ."""
         if distributed.is_mirrored(variable):
             self._variables.append(weakref.ref(variable))
 
+    def before_step(self) -> None:
+        """Compares the variables before the first step that has some."""
+        if self._variables and not self._has_started:
+            self._has_started = True
+            self.compare()
+
     def after_step(self) -> None:
-        """Compares the variables after the first step, and after every N-th.
+        """Compares the variables after the first step, and after every N-th, if that is asked for.
 
         Context: cross-replica; a ``tf.function``, whose every call is a step, or eager.
         """
+        if not self._every:
+            return
         with tf.init_scope():
             if not tf.executing_eagerly():
                 raise ArgumentError(
@@ -55,25 +71,63 @@ class ReplicaCheck:
                     "a Session runs what it fetches alone, and no comparison",
                     "no --check-replicas; or the step in a tf.function",
                 )
-        found = [each() for each in self._variables]
-        variables = [variable for variable in found if variable is not None]
-        if not variables:
-            return
-        names = [variable.name for variable in variables]
-        with tf.device(self._extended.host):
-            turn = tf.equal((self._step.assign_add(1) - 1) % self._every, 0)
-            tf.cond(turn, lambda: self._compared(variables, names), lambda: turn)
+        variables = self._found()
+        if variables:
+            with tf.device(self._extended.host):
+                turn = tf.equal((self._step.assign_add(1) - 1) % self._every, 0)
+                tf.cond(turn, lambda: self._compared(variables), lambda: turn)
 
-    def _compared(self, variables: Sequence[Any], names: Sequence[str]) -> Tensor:
+    def compare(self) -> None:
+        """Compares the variables now; nothing in a graph with Sessions."""
+        with tf.init_scope():
+            variables = self._found()
+            if variables and tf.executing_eagerly():
+                with tf.device(self._extended.host):
+                    self._compared(variables)
+
+    def _found(self) -> list[Any]:
+        found = [each() for each in self._variables]
+        return [variable for variable in found if variable is not None]
+
+    def _compared(self, variables: Sequence[Any]) -> Tensor:
         own = distributed.local_replicas(self._extended)
         copies = zip(*map(distributed.components, variables))
         sums = tf.stack([tf.stack([_checksum(copy) for copy in row]) for row in copies])
         after = self._extended._num_replicas_in_sync - own.stop
         padded = tf.pad(sums, [[own.start, after], [0, 0]])
         [table] = self._extended.over_workers(tf.distribute.ReduceOp.SUM, [padded])
+        names = [variable.name for variable in variables]
         if tf.executing_eagerly():
-            return tf.constant(_refuse_differences(table.numpy(), names))
-        return tf.numpy_function(lambda rows: _refuse_differences(rows, names), [table], tf.bool)
+            return tf.constant(self._look(table.numpy(), names))
+        return tf.numpy_function(lambda rows: self._look(rows, names), [table], tf.bool)
+
+    def _look(self, rows: Any, names: Sequence[str]) -> bool:
+        """Looks whether a replica's checksums, its row, differ from those of replica 0.
+
+        It is an error if the comparison was asked for, else it is told.
+        """
+        for name, column in zip(names, rows.T):
+            others = [replica for replica, number in enumerate(column) if number != column[0]]
+            if others:
+                error = CollectiveError(
+                    "the variable %r of replica(s) %s is not as on replica 0"
+                    % (name, ", ".join(map(str, others))),
+                    "each worker updates its own copies, which stay equal only if all workers "
+                    "assign the same: no time, file or random number of a worker's own",
+                    "strategy.reduce(...), or all_reduce in the replica function, before assigning",
+                )
+                if self._every:
+                    raise error
+                console.note("tpudist: %s" % error)
+                break
+        return True
+
+
+def compare_all() -> None:
+    """Compares the variables of each strategy of a cluster, unless that is not to be."""
+    for check in [each() for each in _checks]:
+        if check is not None:
+            check.compare()
 
 
 def _checksum(variable: Any) -> Tensor:
@@ -87,18 +141,3 @@ def _checksum(variable: Any) -> Tensor:
         bits = tf.bitcast(value, tf.uint8)
     flat = tf.reshape(tf.cast(bits, tf.int64), [-1])
     return tf.reduce_sum((flat + 1) * (tf.range(tf.size(flat, tf.int64)) * 2 + 1))
-
-
-def _refuse_differences(rows: Any, names: Sequence[str]) -> bool:
-    """Raises an error if a replica's checksums, its row, differ from those of replica 0."""
-    for name, column in zip(names, rows.T):
-        others = [replica for replica, number in enumerate(column) if number != column[0]]
-        if others:
-            raise CollectiveError(
-                "the variable %r of replica(s) %s is not as on replica 0"
-                % (name, ", ".join(map(str, others))),
-                "each worker updates its own copies, which stay equal only if all workers assign "
-                "the same: no time, file or random number of a worker's own",
-                "strategy.reduce(...), or all_reduce in the replica function, before assigning",
-            )
-    return True

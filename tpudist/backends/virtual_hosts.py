@@ -85,6 +85,8 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         if functions.in_session_graph():
             self._numbers = self._numbers or ReplicaNumbers(self)
             fn = self._numbers.numbered(fn)
+        if self._check is not None:
+            self._check.before_step()
         with self.running_replicas():
             results = super()._call_for_each_replica(fn, args, kwargs)
         if not tf.executing_eagerly():  # else the function around the replicas has called this

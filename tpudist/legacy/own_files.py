@@ -10,26 +10,14 @@ import contextlib
 import functools
 import io
 import os
-import sys
-import sysconfig
 import tempfile
-import types
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tpudist import console
+from tpudist import console, machine
 from tpudist.legacy import quirks
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn
-
-#: Folders whose code is not the program's.
-_OTHERS = tuple(
-    os.path.join(folder, "")
-    for folder in {
-        *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
-        os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-    }
-)
 
 #: Below these files are no results of the program.
 _UNSHARED = ("/dev/", "/proc/")
@@ -69,7 +57,8 @@ def _reporting(
             name: Any = asked.get("file", asked.get("name", asked.get("path")))
             with contextlib.suppress(OSError, ValueError):  # the working folder is gone
                 if _is_result(name, always or asked.get("mode", "r")):
-                    said.extend(_line_of_the_program(1 if is_of_tensorflow else None))
+                    place = machine.line_of_the_program(1 if is_of_tensorflow else None)
+                    said.extend([place] if place else ())
             for line in said:
                 console.note(
                     "tpudist run: %s: every worker writes %s. Instead: "
@@ -87,14 +76,3 @@ def _is_result(file: object, mode: object) -> bool:
     if os.path.commonpath([temporary, os.getcwd()]) != temporary and path.startswith(temporary):
         return False
     return not path.startswith(_UNSHARED)
-
-
-def _line_of_the_program(depth: int | None) -> list[str]:
-    """["FILE:LINE"] of the innermost call in the program; [] if it is not among `depth` calls."""
-    frame: types.FrameType | None = sys._getframe(2)
-    while frame is not None and depth != 0:
-        file = frame.f_code.co_filename
-        if not file.startswith((*_OTHERS, "<frozen")):
-            return ["%s:%d" % (os.path.relpath(file), frame.f_lineno)]
-        frame, depth = frame.f_back, depth and depth - 1
-    return []

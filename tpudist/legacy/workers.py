@@ -47,22 +47,25 @@ def as_this_worker() -> Iterator[None]:
     with contextlib.ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="tpudist-worker-"))
         _look_for_the_chiefs_file()
-        undo.enter_context(quirks.patched([*_writers(folder), *_sessions(), *own_files.reported()]))
+        patches = [*_writers(folder), *_restores(), *_sessions(), *own_files.reported()]
+        undo.enter_context(quirks.patched(patches))
         yield
 
 
 def leave() -> None:
-    """Lets the chief end last, for what it wrote is asked of it; it waits a minute at most."""
+    """Waits a minute at most until all workers are here: the chief is asked for what it wrote."""
     import tensorflow as tf
 
+    from tpudist.backends import replica_checks
     from tpudist.tfcompat import clusters
 
     own = tasks.own()
-    if not own.is_chief:
-        clusters.say_written("end of worker %d" % own.number, "")
-        return
+    with contextlib.suppress(tf.errors.OpError):  # Another has failed.
+        replica_checks.compare_all()
+    clusters.end(own.number)
+    clusters.say_written("end of worker %d" % own.number, "")
     with contextlib.suppress(TpudistError, tf.errors.OpError):  # Others are gone, or slow.
-        for worker in range(1, own.workers):
+        for worker in [0] if own.number else range(1, own.workers):
             clusters.wait_until_written("end of worker %d" % worker, "", 60)
 
 
@@ -176,6 +179,23 @@ def _noting_mode(native: Fn) -> Fn:
 
 def _was_written(file: object) -> bool:
     return bool(getattr(file, "_tpudist_writes", False)) and bool(file)
+
+
+def _restores() -> Iterator[quirks.Patch]:
+    """Yields what restores a checkpoint, after which the workers compare their variables."""
+    from tpudist.backends import replica_checks
+    from tpudist.tfcompat import clusters
+
+    saver = clusters.checkpoint_module().TrackableSaver
+    native = saver.restore
+
+    @functools.wraps(native)
+    def restore(*args: Any, **kwargs: Any) -> Nest:
+        status = native(*args, **kwargs)
+        replica_checks.compare_all()
+        return status
+
+    yield saver, "restore", restore
 
 
 def _sessions() -> Iterator[quirks.Patch]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import sys
-import threading
 import types
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import tensorflow as tf
 
+from tpudist import machine
 from tpudist.errors import CollectiveError
 from tpudist.tfcompat import distributed, functions, keras_packages, versions
 
@@ -28,6 +29,8 @@ if versions.HAS_CLUSTERS:
         CollectiveAllReduceExtended as CollectiveExtended,
     )
     from tensorflow.python.eager import context
+
+    from tpudist.tfcompat import collectives
 else:  # no strategy is made of it there
     from tensorflow.python.distribute.mirrored_strategy import (
         MirroredExtended as CollectiveExtended,
@@ -55,6 +58,12 @@ _SENT_AS = {
 _keys = itertools.count(0, 10_000)
 
 
+def _tells_places() -> bool:
+    """Whether only collectives of the same place meet."""
+    asked = os.environ.get(machine.CHECK_REPLICAS) != "0"
+    return versions.WORKERS_ARE_COORDINATED and asked
+
+
 class WorkerExtended(CollectiveExtended):
     """TensorFlow's extended object of ``MultiWorkerMirroredStrategy``, on the devices `names`."""
 
@@ -66,13 +75,28 @@ class WorkerExtended(CollectiveExtended):
 
     def __init__(self, strategy: Any, names: Sequence[str]) -> None:
         self._names = names
-        self._std_server_started = is_started()
+        self._std_server_started = was_started = is_started()
         resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
         if not self._std_server_started and versions.WORKERS_ARE_COORDINATED:
             _configure(resolver)
         # TensorFlow's constructor reads it; collectives of two strategies have keys of their own.
         strategy._collective_key_base = next(_keys)
         super().__init__(strategy, resolver, tf.distribute.experimental.CommunicationOptions())
+        if _tells_places():
+            for ops in (self._cross_device_ops, self._host_cross_device_ops):
+                for launcher in ops._launchers:
+                    self._keys.of_launcher(launcher)
+            if not was_started:
+                collectives.watch(self._id_in_cluster, self._num_workers)
+
+    @property
+    def _collective_keys(self) -> Any:
+        """The keys of this strategy's collectives, which TensorFlow's constructor sets."""
+        return self._keys
+
+    @_collective_keys.setter
+    def _collective_keys(self, keys: Any) -> None:
+        self._keys = collectives.Keys(keys._group_key) if _tells_places() else keys
 
     def _initialize_local_devices(self, unused_resolver: object, worker_device: str) -> Nest:
         """(the devices, their type): TensorFlow's own would be all GPUs, or one CPU."""
@@ -248,6 +272,12 @@ def _configure(resolver: Any) -> None:
     )
 
 
+def end(number: int) -> None:
+    """Says that the program of this worker has ended: others do not wait for its collectives."""
+    if _tells_places():
+        collectives.end(number)
+
+
 def say_written(key: str, text: str) -> None:
     """Lets :func:`wait_until_written` return `text` on other workers; before 2.15 nothing."""
     if versions.WORKERS_ARE_COORDINATED:
@@ -261,26 +291,23 @@ def wait_until_written(key: str, text: str, seconds: float = _WRITES) -> str:
     """
     if not versions.WORKERS_ARE_COORDINATED:
         return text
-    found: list[Any] = []
-
-    def ask() -> None:
-        try:
-            found.append(context.context().get_config_key_value(key))
-        except tf.errors.OpError as error:  # the chief has gone
-            found.append(error)
-
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if not found:
+    try:
+        return str(context.context().get_config_key_value(key, int(seconds * 1000)))
+    except tf.errors.DeadlineExceededError as error:
         raise CollectiveError(
             "%s that the chief has not written in %d seconds" % (key, seconds),
             "a worker goes on when what the program saves is written, which the chief does",
             "the same saves on every worker: if the chief alone saves, no other may",
-        )
-    if isinstance(found[0], tf.errors.OpError):
-        raise found[0]
-    return str(found[0])
+        ) from error
+
+
+def checkpoint_module() -> Any:
+    """The module that saves and restores checkpoints of objects."""
+    if versions.CHECKPOINT_HAS_PACKAGE:
+        from tensorflow.python.checkpoint import checkpoint
+    else:
+        from tensorflow.python.training.tracking import util as checkpoint
+    return checkpoint
 
 
 def writers() -> list[tuple[Any, str, str]]:
@@ -295,10 +322,9 @@ def writers() -> list[tuple[Any, str, str]]:
     from tensorflow.python.saved_model import save
 
     if versions.CHECKPOINT_HAS_PACKAGE:
-        from tensorflow.python.checkpoint import checkpoint, checkpoint_management
+        from tensorflow.python.checkpoint import checkpoint_management
     else:
         from tensorflow.python.training import checkpoint_management
-        from tensorflow.python.training.tracking import util as checkpoint
     saves = [(save, "save_and_return_nodes")]
     if not versions.SAVED_MODELS_HAVE_NODES:
         saves = [(save, "save"), (tf.saved_model, "save")]
@@ -307,7 +333,7 @@ def writers() -> list[tuple[Any, str, str]]:
     return [
         (h5py.File, "__init__", "name"),
         *((keras, name, "filepath") for name in of_keras),
-        (checkpoint.TrackableSaver, "save", "file_prefix"),
+        (checkpoint_module().TrackableSaver, "save", "file_prefix"),
         (tf.compat.v1.train.Saver, "save", "save_path"),
         (functions.DatasetV2, "cache", "filename"),
         *(
