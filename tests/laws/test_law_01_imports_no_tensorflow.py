@@ -60,7 +60,6 @@ CODES = dict(
             "tpudist.surfaces",
             "tpudist.cli",
             "tpudist.tools.doctor.checks",
-            "tpudist.tools.compile.compiler.compilation",
             "tpudist.contrib",
             "tpudist.v2_0",
             "tpudist.v2_2",

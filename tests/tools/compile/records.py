@@ -55,8 +55,8 @@ COMPILED = (
 
 def optimized(*instructions):
     """A compiled program as the worker returns it; the second parameter is bfloat16."""
-    whole = messages.ModuleWithConfig()
-    made = modules.computation(whole.module, 1, *instructions)
+    whole = messages.Program()
+    made = modules.computation(whole.hlo_module, 1, *instructions)
     for instruction in made.instructions:
         if instruction.opcode == "parameter" and instruction.parameter_number == 1:
             instruction.shape.element_type = 16
@@ -65,29 +65,29 @@ def optimized(*instructions):
 
 def a_loop():
     """A compiled program with a collective in the body of a loop."""
-    whole = messages.ModuleWithConfig()
+    whole = messages.Program()
     parameter = ("parameter", [], (8,), {})
     modules.computation(
-        whole.module, 1, parameter, ("all-reduce", [0], (8,), estimated(7, "while/sum"))
+        whole.hlo_module, 1, parameter, ("all-reduce", [0], (8,), estimated(7, "while/sum"))
     )
-    modules.computation(whole.module, 2, parameter)
+    modules.computation(whole.hlo_module, 2, parameter)
     loop = {"called_computation_ids": [1, 2], "metadata": {"op_name": "while"}}
-    modules.computation(whole.module, 3, parameter, ("while", [0], (8,), loop))
+    modules.computation(whole.hlo_module, 3, parameter, ("while", [0], (8,), loop))
     return base64.b64encode(whole.SerializeToString()).decode()
 
 
 def a_fusion():
     """A compiled program of a product and what follows it, which are one instruction."""
-    whole = messages.ModuleWithConfig()
+    whole = messages.Program()
     modules.computation(
-        whole.module,
+        whole.hlo_module,
         1,
         ("parameter", [], (8, 8), {}),
         ("dot", [0, 0], (8, 8), {"metadata": {"op_name": "block/MatMul"}}),
         ("maximum", [1, 1], (8, 8), {"metadata": {"op_name": "block/Relu"}}),
     )
     modules.computation(
-        whole.module,
+        whole.hlo_module,
         2,
         ("parameter", [], (8, 8), {}),
         ("fusion", [0], (8, 8), dict(estimated(9, "block/Relu"), called_computation_ids=[1])),

@@ -172,26 +172,21 @@ def packages_do_not_fit(env: Environment) -> Found:
     for package, rows in wanted.items():
         have = env.distributions.get(package)
         broken = [row for row in rows if have and not releases.fits(have, row[0])]
-        declared = any(why is None for _, why in rows)
-        if broken or (declared and not have):
-            yield _misfit(env, package, have, rows, broken)
-
-
-def _misfit(
-    env: Environment, package: str, have: str | None, rows: _Needs, broken: _Needs
-) -> tuple[str, str, str, str]:
-    specifier = ",".join(text for text, _ in rows if text)
-    why = next((why for _, why in broken if why), None)
-    return (
-        PROBLEM,
-        "%s %s beside TensorFlow %s, which needs %s%s"
-        % (package, have or "is missing", env.tensorflow, package, specifier),
-        why
-        or "the TensorFlow wheel declares it; without it parts of "
-        "TensorFlow fail, some of them late",
-        'pip install %s"%s%s"'
-        % ("--no-deps " if package == "tf-keras" else "", package, specifier),
-    )
+        is_declared = any(why is None for _, why in rows)
+        if broken or (is_declared and not have):
+            specifier = ",".join(text for text, _ in rows if text)
+            needs = env.tensorflow, package, specifier
+            why = next((why for _, why in broken if why), None)
+            option = "--no-deps " if package == "tf-keras" else ""
+            yield (
+                PROBLEM,
+                "%s %s beside TensorFlow %s, which needs %s%s"
+                % (package, have or "is missing", *needs),
+                why
+                or "the TensorFlow wheel declares it; without it parts of "
+                "TensorFlow fail, some of them late",
+                'pip install %s"%s%s"' % (option, package, specifier),
+            )
 
 
 def legacy_keras_missing(env: Environment) -> Found:

@@ -22,16 +22,12 @@ def main() -> None:
     """Prints the JSON line; never raises."""
     report = dict.fromkeys(("version", "path", "cuda", "keras", "error", "keras_error"))
     try:
-        report["path"] = _path()
+        spec = importlib.util.find_spec("tensorflow")
+        report["path"] = spec.origin if spec else None
         _look(report)
     except BaseException as error:  # whatever a broken install throws is the answer  # noqa: BLE001
         report["error"] = _line(error)
     print("\n" + json.dumps(report, sort_keys=True))
-
-
-def _path() -> str | None:
-    spec = importlib.util.find_spec("tensorflow")
-    return spec.origin if spec else None
 
 
 def _look(report: dict[str, Any]) -> None:

@@ -7,7 +7,8 @@ tpudist runs on.
 
 from __future__ import annotations
 
-import collections
+import configparser
+import os
 from typing import TYPE_CHECKING, Iterable, Optional, Tuple
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -20,87 +21,6 @@ if TYPE_CHECKING:
     #: Package, specifier, and why; the last is None if the wheel declares it.
     Need = Tuple[str, str, Optional[str]]
 
-
-#: TensorFlow ``since`` to ``until`` (minor releases, inclusive; None: open)
-#: needs ``package`` at ``specifier``, where ``{minor}`` is TensorFlow's own.
-#: The wheels' metadata says less than this (no upper bounds) or was overruled.
-Pin = collections.namedtuple("Pin", "package since until specifier why")
-
-#: Each ``why`` was reproduced with the releases it names where they could be
-#: installed; the others are a wheel's own requirement or the table in ``compat/``.
-PINS = (
-    Pin(
-        "tensorflow-estimator",
-        "1.13",
-        "2.15",
-        "=={minor}.*",
-        "an Estimator of another release calls strategy methods that this one "
-        "does not have ('OneDeviceStrategy' object has no attribute "
-        "'call_for_each_tower')",
-    ),
-    Pin(
-        "keras",
-        "2.6",
-        "2.15",
-        "=={minor}.*",
-        "tf.keras is this package, and every TensorFlow up to 2.15 takes its "
-        "own release only ('Keras cannot be imported')",
-    ),
-    Pin("keras", "2.16", None, ">=3.0", "tf.keras is Keras 3 from TensorFlow 2.16 on"),
-    Pin("tf-keras", "2.15", None, "=={minor}.*", "tf_keras follows TensorFlow release by release"),
-    Pin(
-        "protobuf",
-        "1.13",
-        "2.11",
-        "<3.21",
-        "protobuf 4 and newer refuse its generated code ('Descriptors cannot be created directly')",
-    ),
-    Pin(
-        "protobuf",
-        "2.20",
-        "2.20",
-        "<7",
-        "tf.io.write_graph fails (MessageToString() got an unexpected keyword argument "
-        "'float_format')",
-    ),
-    Pin(
-        "numpy",
-        "1.13",
-        "2.4",
-        "<1.20",
-        "its RNN layers fail ('Cannot convert a symbolic Tensor to a numpy "
-        "array'), and from numpy 1.24 on it does not import (np.object)",
-    ),
-    Pin(
-        "numpy",
-        "2.5",
-        "2.17",
-        "<2",
-        "it was built for numpy 1 ('numpy.core.umath failed to import')",
-    ),
-    Pin(
-        "h5py",
-        "1.13",
-        "2.4",
-        "<3",
-        "load_model of an .h5 file fails ('str' object has no attribute 'decode')",
-    ),
-    Pin(
-        "gast",
-        "1.14",
-        "2.1",
-        "==0.2.2",
-        "AutoGraph stops converting, without an error of its own (tf.range loops raise)",
-    ),
-    Pin(
-        "gast",
-        "2.2",
-        "2.4",
-        "==0.3.3",
-        "AutoGraph stops converting, without an error of its own ('iterating "
-        "over `tf.Tensor` is not allowed')",
-    ),
-)
 
 #: The packages for which a TensorFlow wheel's own requirements are checked.
 FAMILY = (
@@ -151,25 +71,26 @@ def fits(text: str | None, specifier: str) -> bool:
 def needs(tensorflow: str, requirements: Iterable[str]) -> list[Need]:
     """[(package, specifier, why), ...] that a TensorFlow release asks of others.
 
-    They are the rows of ``PINS`` that apply, then its wheel's own requirements of ``FAMILY``
+    They are the rows of needs.cfg that apply, then its wheel's own requirements of ``FAMILY``
     under this Python; the latter have ``why`` None.
     """
-    rows: list[Need] = [
-        (pin.package, pin.specifier.format(minor=minor(tensorflow)), pin.why)
-        for pin in PINS
-        if within(tensorflow, pin.since, pin.until)
-    ]
+    version = minor(tensorflow)
+    rows: list[Need] = []
+    pins = configparser.ConfigParser(interpolation=None)
+    with open(os.path.join(os.path.dirname(__file__), "needs.cfg"), encoding="utf-8") as file:
+        pins.read_file(file)
+    for name in pins.sections():
+        package, since, *until = name.split()
+        if within(tensorflow, since, until[0] if until else None):
+            specifier = pins[name]["specifier"].replace("{minor}", version or "")
+            rows.append((package, specifier, pins[name]["why"]))
     declared = [row for text in requirements for row in _declared(text)]
-    if any(package == "libtpu" for package, _, _ in declared):
-        rows += _libtpu(tensorflow)
+    row = table.on_tpus().get("tpu-%s" % version)
+    if row and any(package == "libtpu" for package, _, _ in declared):
+        # The wheel for TPUs declares it without an upper bound.
+        why = "with another one TensorFlow ends the process while it is imported"
+        rows += [(name, bounds, why) for name, bounds, _ in _declared(row.constraints[0])]
     return rows + declared
-
-
-def _libtpu(tensorflow: str) -> list[Need]:
-    """The row of libtpu, which a wheel for TPUs declares without an upper bound, or none."""
-    row = table.on_tpus().get("tpu-%s" % minor(tensorflow))
-    why = "with another one TensorFlow ends the process while it is imported"
-    return [(name, bounds, why) for name, bounds, _ in _declared(row.constraints[0])] if row else []
 
 
 def _declared(text: str) -> list[Need]:

@@ -40,7 +40,9 @@ def lines(
     verb = "rewritten" if options.write else "would be rewritten"
     for result in results:
         if result.before != result.after:
-            yield "%s: %s: %s" % (result.path, verb, counts(result.rewritten) or "marks")
+            counted = collections.Counter(use.rule for use in result.rewritten)
+            counts = ", ".join("%s %d" % pair for pair in sorted(counted.items()))
+            yield "%s: %s: %s" % (result.path, verb, counts or "marks")
     if passed_over:
         yield "Not read, name them to have them read: " + ", ".join(passed_over)
     yield totals(results, looked, options.write)
@@ -52,51 +54,44 @@ def lines(
 
 def totals(results: Sequence[Result], looked: int, is_written: bool) -> str:
     """The number of files and uses, by outcome."""
+
+    def count(number: int, word: str) -> str:
+        return "%d %s%s" % (number, word, "s" * (number != 1))
+
     return "%s read, %d %s: %s rewritten, %d left, %s refused" % (
-        _count(looked, "file"),
+        count(looked, "file"),
         sum(each.before != each.after for each in results),
         "changed" if is_written else "would change",
-        _count(sum(len(each.rewritten) for each in results), "use"),
+        count(sum(len(each.rewritten) for each in results), "use"),
         sum(len(each.left) for each in results),
-        _count(sum(bool(each.refused) for each in results), "file"),
+        count(sum(bool(each.refused) for each in results), "file"),
     )
-
-
-def _count(number: int, word: str) -> str:
-    return "%d %s%s" % (number, word, "s" * (number != 1))
-
-
-def counts(uses: Iterable[Use]) -> str:
-    """The number of uses that each rule rewrote."""
-    counted = collections.Counter(use.rule for use in uses)
-    return ", ".join("%s %d" % pair for pair in sorted(counted.items()))
 
 
 def as_json(results: Sequence[Result], looked: int, options: argparse.Namespace) -> str:
     """Everything, as a JSON object: ``files`` (those that matter), ``findings``, and totals."""
+
+    def plain(uses: Iterable[Use]) -> list[dict[str, Any]]:
+        return [{k: v for k, v in use._asdict().items() if k != "path"} for use in uses]
+
     whole = {
         "to": options.to,
         "level": options.level,
         "files_looked_at": looked,
-        "files": list(map(_file, results)),
+        "files": [
+            {
+                "path": each.path,
+                "era": each.era,
+                "refused": each.refused,
+                "changes": each.before != each.after,
+                "rewritten": plain(each.rewritten),
+                "left": plain(each.left),
+            }
+            for each in results
+        ],
         "findings": [
             {"key": e.key, "said": e.said(), "instead": e.uses[0].instead, "places": e.places()}
             for e in outcomes.findings(results)
         ],
     }
     return json.dumps(whole, indent=1, sort_keys=True)
-
-
-def _file(result: Result) -> dict[str, Any]:
-    return {
-        "path": result.path,
-        "era": result.era,
-        "refused": result.refused,
-        "changes": result.before != result.after,
-        "rewritten": list(map(_use, result.rewritten)),
-        "left": list(map(_use, result.left)),
-    }
-
-
-def _use(use: Use) -> dict[str, Any]:
-    return {name: value for name, value in use._asdict().items() if name != "path"}

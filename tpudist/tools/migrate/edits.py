@@ -68,7 +68,13 @@ class Edits:
         replaced = [each for each in self._found if each.order == _INSTEAD]
         outer = _outermost(replaced)
         starts = [each.start for each in outer]
-        kept = [each for each in self._found if not _is_given_up(each, outer, starts)]
+        kept = []
+        for each in self._found:
+            first, last_ = each.piece
+            is_point = first == last_ and each.order != _INSTEAD
+            index = (bisect.bisect_left if is_point else bisect.bisect)(starts, first)
+            if not index or not _is_inside(each, outer[index - 1]):
+                kept.append(each)
         for each in sorted([*kept, *self._comments(outer)]):
             if each.start < last:
                 raise OverlapError()
@@ -82,8 +88,9 @@ class Edits:
         for each in outer:
             if each.drops_comments:
                 continue
-            for comment in _comments_in(self._text, each.start, each.end):
-                if comment not in each.text:
+            texts = sources.TEXTS.finditer(self._text, each.start, each.end)
+            for comment in (found.group() for found in texts):
+                if comment[0] == "#" and comment not in each.text:
                     line = self._line_above(each, outer)
                     rest = self._text[line:]
                     indent = rest[: len(rest) - len(rest.lstrip(" \t"))]
@@ -108,14 +115,6 @@ def _outermost(replaced: list[_Edit]) -> list[_Edit]:
     return found
 
 
-def _is_given_up(edit: _Edit, outer: list[_Edit], starts: list[int]) -> bool:
-    """Whether an edit is inside one of `outer`, the outermost ones, which start at `starts`."""
-    first, last = edit.piece
-    is_point = first == last and edit.order != _INSTEAD
-    index = (bisect.bisect_left if is_point else bisect.bisect)(starts, first)
-    return index > 0 and _is_inside(edit, outer[index - 1])
-
-
 def _is_inside(edit: _Edit, outer: _Edit) -> bool:
     """Whether what an edit changes, or stands around, is within what another one replaces."""
     if edit is outer:
@@ -126,9 +125,3 @@ def _is_inside(edit: _Edit, outer: _Edit) -> bool:
     if first == last and edit.order != _INSTEAD:
         return outer.start < first < outer.end
     return outer.start <= first and last <= outer.end
-
-
-def _comments_in(text: str, start: int, end: int) -> list[str]:
-    """The comments between two places of a source; the first place is in no string."""
-    found = sources.TEXTS.finditer(text, start, end)
-    return [each.group() for each in found if each.group()[0] == "#"]

@@ -38,7 +38,7 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
     for node, full, bound in _imports(plan):
         below = tensorflow_names.below_tensorflow(full) or ""
         stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
-        moves = relocation is not None and relocation.moves_on(below)
+        moves = relocation is not None and relocation.carried_on(below) != below
         if not stays or moves or era and covered(below, era):
             continue
         if not bound or not imports.dropped(plan, node, full, bound):
@@ -52,11 +52,14 @@ def leave_names(plan: Plan, rule: str) -> None:
 
     The rule is "gone-names" for today's TensorFlow, "gone-by-2-2" for 2.2.
     """
-    find = _gone_today if rule == "gone-names" else _gone_by_2_2
+    is_today = rule == "gone-names"
     for node, full, _ in _imports(plan):
-        below = tensorflow_names.below_tensorflow(full)
-        plan.has_moved |= rule == "gone-names" and below in surfaces.RENAMED_TODAY
-        why, instead = find(plan, full)
+        below = tensorflow_names.below_tensorflow(full) or ""
+        plan.has_moved |= is_today and below in surfaces.RENAMED_TODAY
+        why, instead = _gone_today(plan, full) if is_today else ("", "")
+        is_kept = below in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(plan, full)
+        if not is_today and below in surfaces.GONE_BY_2_2 and not is_kept:
+            why, instead = "not in TensorFlow 2.2", surfaces.GONE_BY_2_2[below]
         around = plan.module.around(node, ast.Try)
         if why and (around is None or not around.handlers):  # else the program has an answer to it
             plan.leave(node, rule, "import of " + full, instead, why)
@@ -83,14 +86,6 @@ def _gone_today(plan: Plan, full: str) -> tuple[str, str]:
         why = "tf.keras knows nothing of it since TensorFlow 2.6"
         return why, leads.instead_of_module(below)
     return "", ""
-
-
-def _gone_by_2_2(plan: Plan, full: str) -> tuple[str, str]:
-    below = tensorflow_names.below_tensorflow(full) or ""
-    is_kept = below in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(plan, full)
-    if below not in surfaces.GONE_BY_2_2 or is_kept:
-        return "", ""
-    return "not in TensorFlow 2.2", surfaces.GONE_BY_2_2[below]
 
 
 def is_v1(plan: Plan, full: str) -> bool:

@@ -56,7 +56,11 @@ def _asked(plan: Plan, table: Table) -> Found:
         values = plan.evaluator.values(plan.module, owner)
         is_v1 = plan.evaluator.is_v1(plan.module, owner)
         if name is None:
-            if any(_may_be_any(value, plan.module.code(node), is_v1) for value in values):
+            # A computed name may be a legacy one.
+            is_other = is_v1 or _DTYPES.search(plan.module.code(node)) is not None
+            whole = {("tf", "contrib"), ("is", "strategy")}
+            whole |= set() if is_other else {("tf", ""), ("tf", "keras.backend")}
+            if any(value[:2] in whole for value in values):
                 yield node, "any name of " + plan.module.code(owner)
         elif name in table.owners:
             kinds = legacy_uses.kinds_of(plan, values, name, table)
@@ -83,13 +87,6 @@ def _members(module: Module) -> Iterator[tuple[Any, Any, str | None]]:
         owner, index = walks.owner_of_members(node.value), walks.index_of(node)
         if owner is not None and walks.text(index):
             yield index, owner, walks.text(index)
-
-
-def _may_be_any(value: tuple[Any, ...], name: str, is_v1: bool) -> bool:
-    """Whether ``getattr`` with a computed name may read a legacy name of such a value."""
-    if value[:2] in (("tf", ""), ("tf", "keras.backend")):
-        return not is_v1 and _DTYPES.search(name) is None
-    return value[:2] in (("tf", "contrib"), ("is", "strategy"))
 
 
 def _in_strings(plan: Plan, table: Table) -> Found:
@@ -122,9 +119,11 @@ def _handed_on(plan: Plan, table: Table) -> Found:
     module = plan.module
     for node in module.of(ast.Attribute) if module.path not in plan.program.mixed else ():
         is_asked = node.attr in _FIRST or node.attr in table.words
-        if not is_asked or _is_imported(plan, node):
+        if not is_asked or "compat.v1" in module.code(node):
             continue
-        if "compat.v1" in module.code(node):
+        first = first_name(node)
+        bindings = module.scope(first)[first.id] if type(first) is ast.Name else ()
+        if any(each.is_import for each in bindings):
             continue
         values = plan.evaluator.values(module, node)
         names = {each[1] for each in values if each[0] == "tf"}
@@ -132,13 +131,6 @@ def _handed_on(plan: Plan, table: Table) -> Found:
             names = {name for name in names if era_names.is_first_generation(name)}
         is_v1 = plan.evaluator.is_v1(module, node)
         yield from ((node, "tf." + n) for n in sorted(names) if _is_legacy(plan, table, n, is_v1))
-
-
-def _is_imported(plan: Plan, node: Any) -> bool:
-    """Whether an import statement binds what a dotted name begins with."""
-    name = first_name(node)
-    bindings = plan.module.scope(name)[name.id] if type(name) is ast.Name else ()
-    return any(each.is_import for each in bindings)
 
 
 def _is_legacy(plan: Plan, table: Table, full: str, is_v1: bool = False) -> bool:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import ast
 import os
 import re
-from typing import Callable, Dict, Iterable, Mapping, NamedTuple, Tuple
+from typing import Callable, Dict, Mapping, NamedTuple, Tuple
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import decisions, evidence, local_names, walks
 from tpudist.surfaces.eras import names as names_lib
-from tpudist.surfaces.eras.evidence import Evidence
 from tpudist.surfaces.eras.local_names import joined
 from tpudist.tools.migrate import estimators, generation, outcomes, rules
 from tpudist.tools.migrate.generation import Hints
@@ -283,29 +282,32 @@ def _read(codebase: CodeBase, module: Module, exports: Mapping[str, Names]) -> t
     found = evidence.uses(nodes, path, bindings).evidence
     decision = decisions.decide([each for each in found if each.kind in _OF_SURFACES])
     says = frozenset(each for each, pattern in _SAYS.items() if pattern.search(text))
+    kinds = (evidence.STATED, evidence.SURFACE)
+    stated, own = ([each for each in found if each.kind == kind] for kind in kinds)
+    every = [*bindings.dotted_names.values(), *bindings.tensorflow.values()]
+    plain = set(map(names_lib.without_compat, every))
+    keras = {surfaces.MOVED.get(each, each) for each in plain}
+    is_a_variable = "keras" in keras and not any(each.startswith("keras.") for each in keras)
     return (
         Facts(
             says=says,
             era=decision.era if decision.decisive else "",
-            contrib=_is_contrib(found),
-            tensorflow_1=_names_tensorflow_1(found),
+            contrib=any(each.eras == ("contrib",) for each in stated or own),
+            tensorflow_1=any(
+                each.eras == ("contrib",)
+                and each.kind != evidence.GRAPH
+                and not each.name.startswith(".")
+                for each in found
+            ),
             hints=generation.of_file(text, nodes, bindings, found),
             modes=frozenset(each.name for each in found if each.kind == evidence.MODE),
             exporters=exporters - {path},
             estimator=estimators.named(found),
             later=any(each.eras and "contrib" not in each.eras for each in found),
-            keras=_names_keras([*bindings.dotted_names.values(), *bindings.tensorflow.values()]),
+            keras=is_a_variable or any(map(_OF_KERAS.match, keras)),
         ),
         _exported(path, nodes, bindings, names),
     )
-
-
-def _names_keras(names: Iterable[str]) -> bool:
-    """Whether some dotted names below ``tf`` have one that Keras implements."""
-    plain = map(names_lib.without_compat, names)
-    found = {surfaces.MOVED.get(each, each) for each in plain}
-    is_a_variable = "keras" in found and not any(each.startswith("keras.") for each in found)
-    return is_a_variable or any(map(_OF_KERAS.match, found))
 
 
 def _is_setup(path: str) -> bool:
@@ -315,20 +317,6 @@ def _is_setup(path: str) -> bool:
 def names_legacy(raw: bytes) -> bool:
     """Whether a text has a member that hardly anything but a strategy, or Keras, has."""
     return any(name in raw for name in _OWN)
-
-
-def _is_contrib(found: Iterable[Evidence]) -> bool:
-    stated = [each for each in found if each.kind == evidence.STATED]
-    own = [each for each in found if each.kind == evidence.SURFACE]
-    return any(each.eras == ("contrib",) for each in stated or own)
-
-
-def _names_tensorflow_1(found: Iterable[Evidence]) -> bool:
-    """Whether a file names what only TensorFlow 1 has below ``tf``."""
-    return any(
-        each.eras == ("contrib",) and each.kind != evidence.GRAPH and not each.name.startswith(".")
-        for each in found
-    )
 
 
 #: {name: (what it is below ``tf``, the file that imports it from TensorFlow)}. A name is "name",

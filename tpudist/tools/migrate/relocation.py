@@ -49,8 +49,11 @@ class Relocation(NamedTuple):
         rest = self._below(full)
         if rest is None:
             return full
-        home, (compat, inner) = _HOMES[self.target], _compat(rest)
-        new = self.successors.get(inner) or self._carried_on(inner)
+        home, compat, inner = _HOMES[self.target], "", rest
+        for each in ("compat.v1", "compat.v2"):
+            if (rest + ".").startswith(each + "."):
+                compat, inner = each, rest[len(each) + 1 :]
+        new = self.successors.get(inner) or self.carried_on(inner)
         if new.startswith(_PACKAGES):
             return new
         if home == _HOMES["contrib"]:
@@ -73,7 +76,7 @@ class Relocation(NamedTuple):
             compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
         return ".".join(part for part in (home, compat, new) if part)
 
-    def _carried_on(self, inner: str) -> str:
+    def carried_on(self, inner: str) -> str:
         """The new import path of a name or module of contrib; the same if it has none."""
         if not self.successors or inner.partition(".")[0] != "contrib":
             return inner
@@ -99,10 +102,6 @@ class Relocation(NamedTuple):
     def _is_of_sources(self, parts: list[str]) -> bool:
         return parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self.sources
 
-    def moves_on(self, inner: str) -> bool:
-        """Whether an import of a name of contrib moves to what carries it on."""
-        return self._carried_on(inner) != inner
-
     def leaves(self, full: str) -> bool:
         """Whether a name is of an era's tpudist that is left, and has no successor."""
         return self._is_of_sources(full.split(".")) and not self.moves(full)
@@ -116,11 +115,3 @@ def is_own_code(dotted: str) -> bool:
     """Whether a dotted name below ``tensorflow`` is of its own code, no public name."""
     first, *rest = dotted.split(".")
     return first in _OWN_CODE or "python" in rest or (first == "lite" and rest[:1] in _OF_LITE)
-
-
-def _compat(rest: str) -> tuple[str, str]:
-    """("compat.v1", "compat.v2" or "", what is below it) of a name below ``tensorflow``."""
-    for compat in ("compat.v1", "compat.v2"):
-        if rest == compat or rest.startswith(compat + "."):
-            return compat, rest[len(compat) + 1 :]
-    return "", rest

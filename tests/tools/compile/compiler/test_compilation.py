@@ -164,7 +164,9 @@ def test_a_reduction_is_across_replicas_and_not_logical_devices(compiler):
         if each.opcode == "all-reduce" and "CollectiveReduce" in each.metadata.op_name
     ]
     assert not reduction.use_global_device_ids
-    groups = reduction.replica_groups or reduction.device_list.replica_groups
+    if not hasattr(reduction, "collective_device_list"):
+        pytest.skip("this TensorFlow does not read libtpu's groups")
+    groups = reduction.replica_groups or reduction.collective_device_list.replica_groups
     assert [list(group.replica_ids) for group in groups] == [[0, 1, 2, 3]]
 
 

@@ -26,7 +26,7 @@ def compile_program(
 ) -> Report:
     """Compiles a program for a slice, without a TPU; reports also if it does not compile.
 
-    Context: any; TensorFlow is neither imported nor needed.
+    Context: any.
 
     Raises:
       TopologyError: the slice does not exist or is too small.
@@ -59,19 +59,25 @@ def compile_program(
 def compile_options(replicas: int, partitions: int, fast: bool) -> bytes:
     """Returns the options of one compilation, a serialized CompileOptionsProto.
 
-    The logical devices of a replica are neighbours. Several of them are one SPMD program.
+    The logical devices of a replica are neighbours. Several of them are one SPMD program. The
+    numbers of fields are those of ``xla/pjrt/proto/compile_options.proto`` in OpenXLA.
     """
-    options = messages.CompileOptions()
-    options.build.device_ordinal = -1
-    options.build.replicas, options.build.partitions = replicas, partitions
-    options.build.is_spmd = partitions > 1
-    options.build.effort = _FAST if fast else _OPTIMIZED
-    assignment = options.build.assignment
-    assignment.replicas, assignment.partitions = replicas, partitions
-    for partition in range(partitions):
-        ids = range(partition, replicas * partitions, partitions)
-        assignment.devices.add().replica_ids.extend(ids)
-    return bytes(options.SerializeToString())
+    devices = range(replicas * partitions)
+    groups = [devices[partition::partitions] for partition in range(partitions)]
+    assignment = messages.encoded(
+        (1, replicas),
+        (2, partitions),
+        *((3, messages.encoded(*((1, device) for device in group))) for group in groups),
+    )
+    build = messages.encoded(
+        (1, -1),  # the device's ordinal: any
+        (4, replicas),
+        (5, partitions),
+        (6, partitions > 1),  # whether it is SPMD
+        (9, assignment),
+        (24, _FAST if fast else _OPTIMIZED),
+    )
+    return messages.encoded((3, build))
 
 
 def topology_options(slice_: slices.Slice) -> dict[str, Any]:

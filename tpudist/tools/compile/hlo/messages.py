@@ -1,198 +1,81 @@
-"""Defines protobuf classes for the fields of HLO, and of its compilation, that tpudist uses.
+"""TensorFlow's protobuf classes of HLO, the options of its compilation, and the sizes of arrays.
 
-All other fields are kept as they are. TensorFlow's own ``hlo_pb2`` moves between
-releases, and is missing where a report is read without TensorFlow; so protobuf, which
-TensorFlow brings, makes the classes from the table below. The field numbers are those
-of ``xla/service/hlo.proto``, ``xla/xla_data.proto`` and
-``xla/pjrt/proto/compile_options.proto`` in OpenXLA, where they never change.
-
-Also computes the sizes of arrays.
+All fields that tpudist does not name are kept as they are.
 """
 
 from __future__ import annotations
 
-import functools
-import operator
-from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
+import math
+import re
+from typing import Any, Iterable
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from tensorflow.compiler.xla import xla_data_pb2
+from tensorflow.compiler.xla.service import hlo_pb2
 
-if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Message
-
-#: Types of messages in annotations; the classes are made at run time.
+#: Types of messages in annotations; TensorFlow has no types.
 HloModule = Any
 HloComputation = Any
 HloInstruction = Any
 HloShape = Any
 HloSharding = Any
 
-_PACKAGE = "tpudist.tools.compile.hlo"
-
-#: {message: {field: (number, type)}}; a type ending in ``*`` is repeated.
-_MESSAGES = {
-    "ModuleWithConfig": {"module": (1, "Module")},
-    "Module": {
-        "computations": (3, "Computation*"),
-        "entry_computation_id": (6, "int64"),
-        "input_output_alias": (8, "Aliases"),
-    },
-    "Aliases": {"entries": (1, "Alias*")},
-    "Alias": {"output_shape_index": (1, "int64*"), "parameter_number": (2, "int64")},
-    "Computation": {
-        "name": (1, "string"),
-        "instructions": (2, "Instruction*"),
-        "id": (5, "int64"),
-        "root_id": (6, "int64"),
-    },
-    "Instruction": {
-        "name": (1, "string"),
-        "opcode": (2, "string"),
-        "shape": (3, "Shape"),
-        "metadata": (7, "Metadata"),
-        "parameter_number": (9, "int64"),
-        "channel_id": (26, "int64"),
-        "custom_call_target": (28, "string"),
-        "id": (35, "int64"),
-        "operand_ids": (36, "int64*"),
-        "control_predecessor_ids": (37, "int64*"),
-        "called_computation_ids": (38, "int64*"),
-        "sharding": (40, "Sharding"),
-        "backend_config": (43, "bytes"),
-        "replica_groups": (49, "ReplicaGroup*"),
-        "use_global_device_ids": (71, "bool"),
-        "device_list": (87, "DeviceList"),
-        "iota_device_list": (92, "bytes"),
-        "mesh_device_list": (93, "bytes"),
-    },
-    "Metadata": {"op_type": (1, "string"), "op_name": (2, "string")},
-    "DeviceList": {"replica_groups": (1, "ReplicaGroup*")},
-    "ReplicaGroup": {"replica_ids": (1, "int64*")},
-    "Sharding": {
-        "type": (1, "int32"),
-        "tile_dimensions": (3, "int64*"),
-        "tuple_shardings": (5, "Sharding*"),
-    },
-    "Shape": {
-        "element_type": (2, "int32"),
-        "dimensions": (3, "int64*"),
-        "tuple_shapes": (4, "Shape*"),
-    },
-    "CompileOptions": {"build": (3, "BuildOptions")},
-    "BuildOptions": {
-        "device_ordinal": (1, "int64"),
-        "replicas": (4, "int64"),
-        "partitions": (5, "int64"),
-        "is_spmd": (6, "bool"),
-        "assignment": (9, "Assignment"),
-        "effort": (24, "int64"),
-    },
-    "Assignment": {
-        "replicas": (1, "int32"),
-        "partitions": (2, "int32"),
-        "devices": (3, "ReplicaGroup*"),
-    },
-}
-
-_SCALARS = {"int64": 3, "uint64": 4, "int32": 5, "uint32": 13, "bool": 8, "string": 9, "bytes": 12}
-_MESSAGE_TYPE, _OPTIONAL, _REPEATED = 11, 1, 3
+#: Also of a HloModuleProtoWithConfig, whose first field is the module, too.
+Program = hlo_pb2.HloProto
+Module, Shape = hlo_pb2.HloModuleProto, xla_data_pb2.ShapeProto
 
 #: OpSharding.Type.
 REPLICATED, MAXIMAL, TUPLE, OTHER = range(4)
 
-
-def _file_descriptor() -> Message:
-    """Returns the table as a FileDescriptorProto."""
-    file = descriptor_pb2.FileDescriptorProto(
-        name="tpudist/tools/compile/hlo.proto", package=_PACKAGE, syntax="proto3"
-    )
-    for name, fields in _MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for field, (number, kind) in fields.items():
-            element = kind.rstrip("*")
-            added = message.field.add(
-                name=field,
-                number=number,
-                type=_SCALARS.get(element, _MESSAGE_TYPE),
-                label=_REPEATED if kind.endswith("*") else _OPTIONAL,
-            )
-            if element in _MESSAGES:
-                added.type_name = ".%s.%s" % (_PACKAGE, element)
-    return file
+_KINDS = {"f": "float", "bf": "bfloat", "s": "int", "u": "uint", "c": "complex"}
 
 
-def _classes() -> dict[str, Any]:
-    """Returns {message: class}; releases of protobuf have different functions for it."""
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(_file_descriptor().SerializeToString())
-    make = getattr(message_factory, "GetMessageClass", None) or (
-        message_factory.MessageFactory(pool).GetPrototype
-    )
-    return {
-        name: make(pool.FindMessageTypeByName("%s.%s" % (_PACKAGE, name))) for name in _MESSAGES
-    }
+def encoded(*fields: tuple[int, int | bytes]) -> bytes:
+    """Encodes a protobuf message, for which TensorFlow has no class.
+
+    Args:
+      *fields: (number, value) of each; bytes are a message.
+    """
+    made = bytearray()
+    for number, value in fields:
+        content = value if isinstance(value, bytes) else b""
+        kind = number << 3 | 2 * isinstance(value, bytes)
+        for each in (kind, len(value) if isinstance(value, bytes) else value % 2**64):
+            while each > 127:
+                made.append(each & 127 | 128)
+                each >>= 7
+            made.append(each)
+        made += content
+    return bytes(made)
 
 
-_CLASSES = _classes()
-Module, ModuleWithConfig, CompileOptions, Shape = (
-    _CLASSES[name] for name in ("Module", "ModuleWithConfig", "CompileOptions", "Shape")
-)
-
-
-class Element(NamedTuple):
-    """The type of an array's elements."""
-
-    xla: str  # XLA's name of it, as in HLO's text
-    name: str  # numpy's
-    bits: int
-
-
-#: The `Element` of each number of xla.PrimitiveType.
-ELEMENTS = {
-    1: Element("pred", "bool", 8),
-    2: Element("s8", "int8", 8),
-    3: Element("s16", "int16", 16),
-    4: Element("s32", "int32", 32),
-    5: Element("s64", "int64", 64),
-    6: Element("u8", "uint8", 8),
-    7: Element("u16", "uint16", 16),
-    8: Element("u32", "uint32", 32),
-    9: Element("u64", "uint64", 64),
-    10: Element("f16", "float16", 16),
-    11: Element("f32", "float32", 32),
-    12: Element("f64", "float64", 64),
-    15: Element("c64", "complex64", 64),
-    16: Element("bf16", "bfloat16", 16),
-    17: Element("token", "token", 0),
-    18: Element("c128", "complex128", 128),
-    19: Element("f8e5m2", "float8_e5m2", 8),
-    20: Element("f8e4m3fn", "float8_e4m3fn", 8),
-    21: Element("s4", "int4", 4),
-    22: Element("u4", "uint4", 4),
-}
-
-_BYTES = {each.name: each.bits // 8 for each in ELEMENTS.values()}
+def element(shape: HloShape) -> str:
+    """Returns numpy's name of the type of an array's elements, also "bfloat16"."""
+    try:
+        name = xla_data_pb2.PrimitiveType.Name(shape.element_type).lower()
+    except ValueError:  # of a newer compiler
+        return "element %d" % shape.element_type
+    found = re.match(r"(bf|f|s|u|c)(\d+)(.*)", name)
+    if not found:
+        return "bool" if name == "pred" else str(name)
+    kind, bits, form = found.groups()
+    return _KINDS[kind] + bits + (form and "_" + form)
 
 
 def array_bytes(dtype: str, shape: Iterable[int]) -> int:
     """Returns the bytes of an array; `dtype` is numpy-style, also "bfloat16"."""
-    return functools.reduce(operator.mul, shape, _BYTES[dtype])
+    bits = 0 if dtype == "token" else int((re.findall(r"^[a-z]+(\d+)", dtype) or [8])[0])
+    return math.prod(shape) * bits // 8
 
 
 def shape_text(shape: HloShape) -> str:
     """Formats a HLO shape as people write it, such as ``float32[8,128]``."""
     if shape.tuple_shapes:
         return "(%s)" % ", ".join(map(shape_text, shape.tuple_shapes))
-    return "%s[%s]" % (element(shape).name, ",".join(map(str, shape.dimensions)))
-
-
-def element(shape: HloShape) -> Element:
-    """Returns the `Element` of an array's shape."""
-    return ELEMENTS.get(shape.element_type, Element("", "element %d" % shape.element_type, 8))
+    return "%s[%s]" % (element(shape), ",".join(map(str, shape.dimensions)))
 
 
 def logical_bytes(shape: HloShape) -> int:
     """Returns the bytes of an array; of a tuple, those of all its arrays."""
     if shape.tuple_shapes:
         return sum(map(logical_bytes, shape.tuple_shapes))
-    return functools.reduce(operator.mul, shape.dimensions, element(shape).bits) // 8
+    return array_bytes(element(shape), shape.dimensions)

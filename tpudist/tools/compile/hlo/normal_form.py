@@ -35,6 +35,12 @@ COLLECTIVES = (
 #: Those that have replica groups.
 _GROUPED = COLLECTIVES[:4] + COLLECTIVES[5:]
 
+#: The fields that say over which devices one goes, beside the groups; some TensorFlows have fewer.
+_OF_DEVICES = (
+    "channel_id use_global_device_ids collective_device_list iota_collective_device_list "
+    "mesh_axes_replica_group_list".split()
+)
+
 #: How many reshapes and copies may stand between an argument and its annotation.
 _MAX_DISTANCE = 4
 
@@ -54,14 +60,9 @@ def normalized(hlo: bytes, replicas: int, partitions: int) -> bytes:
 
 def _span_replicas(instruction: HloInstruction, replicas: int) -> None:
     """Makes a collective one across all replicas."""
-    for field in (
-        "channel_id",
-        "use_global_device_ids",
-        "device_list",
-        "iota_device_list",
-        "mesh_device_list",
-    ):
-        instruction.ClearField(field)
+    for field in _OF_DEVICES:
+        if field in instruction.DESCRIPTOR.fields_by_name:
+            instruction.ClearField(field)
     if instruction.opcode in _GROUPED:
         del instruction.replica_groups[:]
         instruction.replica_groups.add().replica_ids.extend(range(replicas))

@@ -24,7 +24,7 @@ class Cost(NamedTuple):
 
 def module(program: bytes) -> HloModule:
     """Parses the module of an optimized program, a serialized HloModuleProtoWithConfig."""
-    return messages.ModuleWithConfig.FromString(program).module
+    return messages.Program.FromString(program).hlo_module
 
 
 def parameters(module: HloModule) -> dict[int, tuple[int, ...]]:
