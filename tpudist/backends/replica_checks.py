@@ -6,19 +6,27 @@ same: a program that asks the time, or a file that differs, for what it assigns,
 
 from __future__ import annotations
 
+import collections
+import contextlib
+import json
 import os
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any, Sequence
 
 import tensorflow as tf
 
-from tpudist import console, machine
+from tpudist import machine
 from tpudist.errors import ArgumentError, CollectiveError
-from tpudist.tfcompat import distributed
+from tpudist.system import tasks
+from tpudist.tfcompat import clusters, distributed
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Tensor
 
+
+#: Seconds that a worker waits for what the chief's variables are.
+_WAITS = 30
 
 #: The checks of all strategies.
 _checks: list[Any] = []
@@ -35,6 +43,7 @@ class ReplicaCheck:
         self._extended, self._every = extended, every
         self._variables: list[Any] = []
         self._has_started = False
+        self._places: collections.Counter[str] = collections.Counter()
         if every:
             with tf.device(extended.host):
                 self._step = tf.Variable(0, trainable=False, dtype=tf.int64)
@@ -72,55 +81,63 @@ class ReplicaCheck:
                     "no --check-replicas; or the step in a tf.function",
                 )
         variables = self._found()
+        names = [variable.name for variable in variables]
         if variables:
             with tf.device(self._extended.host):
                 turn = tf.equal((self._step.assign_add(1) - 1) % self._every, 0)
-                tf.cond(turn, lambda: self._compared(variables), lambda: turn)
+                tf.cond(turn, lambda: self._compared(variables, names), lambda: turn)
 
     def compare(self) -> None:
-        """Compares the variables now; nothing in a graph with Sessions."""
+        """Compares the variables with the chief's, which says them; nothing in a Session's graph.
+
+        It is no collective: a worker that alone comes here goes on after a while.
+        """
         with tf.init_scope():
             variables = self._found()
-            if variables and tf.executing_eagerly():
-                with tf.device(self._extended.host):
-                    self._compared(variables)
+            if not variables or not tf.executing_eagerly():
+                return
+            with tf.device(self._extended.host):
+                rows = self._checksums(variables).numpy()
+        own = tasks.own()
+        place = machine.line_of_the_program() or "the end"
+        self._places[place] += 1
+        key, first = (
+            "variables at %s, %d" % (place, self._places[place]),
+            json.dumps(rows[0].tolist()),
+        )
+        if own.is_chief:
+            clusters.say_written(key, first)
+        with contextlib.suppress(CollectiveError):
+            first = first if own.is_chief else clusters.wait_until_written(key, first, _WAITS)
+        start = distributed.local_replicas(self._extended).start
+        try:
+            _refuse_differences(json.loads(first), rows, start, [each.name for each in variables])
+        except CollectiveError as error:
+            if self._every:
+                raise
+            print("tpudist: %s" % error, file=sys.stderr, flush=True)
 
     def _found(self) -> list[Any]:
         found = [each() for each in self._variables]
         return [variable for variable in found if variable is not None]
 
-    def _compared(self, variables: Sequence[Any]) -> Tensor:
-        own = distributed.local_replicas(self._extended)
+    def _checksums(self, variables: Sequence[Any]) -> Tensor:
+        """A row of each of this worker's replicas."""
         copies = zip(*map(distributed.components, variables))
-        sums = tf.stack([tf.stack([_checksum(copy) for copy in row]) for row in copies])
+        return tf.stack([tf.stack([_checksum(copy) for copy in row]) for row in copies])
+
+    def _compared(self, variables: Sequence[Any], names: Sequence[str]) -> Tensor:
+        own = distributed.local_replicas(self._extended)
         after = self._extended._num_replicas_in_sync - own.stop
-        padded = tf.pad(sums, [[own.start, after], [0, 0]])
+        padded = tf.pad(self._checksums(variables), [[own.start, after], [0, 0]])
         [table] = self._extended.over_workers(tf.distribute.ReduceOp.SUM, [padded])
-        names = [variable.name for variable in variables]
+
+        def look(rows: Any) -> bool:
+            return _refuse_differences(rows[0], rows, 0, names)
+
         if tf.executing_eagerly():
-            return tf.constant(self._look(table.numpy(), names))
-        return tf.numpy_function(lambda rows: self._look(rows, names), [table], tf.bool)
-
-    def _look(self, rows: Any, names: Sequence[str]) -> bool:
-        """Looks whether a replica's checksums, its row, differ from those of replica 0.
-
-        It is an error if the comparison was asked for, else it is told.
-        """
-        for name, column in zip(names, rows.T):
-            others = [replica for replica, number in enumerate(column) if number != column[0]]
-            if others:
-                error = CollectiveError(
-                    "the variable %r of replica(s) %s is not as on replica 0"
-                    % (name, ", ".join(map(str, others))),
-                    "each worker updates its own copies, which stay equal only if all workers "
-                    "assign the same: no time, file or random number of a worker's own",
-                    "strategy.reduce(...), or all_reduce in the replica function, before assigning",
-                )
-                if self._every:
-                    raise error
-                console.note("tpudist: %s" % error)
-                break
-        return True
+            return tf.constant(look(table.numpy()))
+        return tf.numpy_function(look, [table], tf.bool)
 
 
 def compare_all() -> None:
@@ -141,3 +158,21 @@ def _checksum(variable: Any) -> Tensor:
         bits = tf.bitcast(value, tf.uint8)
     flat = tf.reshape(tf.cast(bits, tf.int64), [-1])
     return tf.reduce_sum((flat + 1) * (tf.range(tf.size(flat, tf.int64)) * 2 + 1))
+
+
+def _refuse_differences(first: Any, rows: Any, start: int, names: Sequence[str]) -> bool:
+    """Raises an error if a replica's checksums, its row, differ from those of replica 0, `first`.
+
+    The rows are those of the replicas from `start` on.
+    """
+    for name, number, column in zip(names, first, rows.T):
+        others = [start + i for i, other in enumerate(column) if other != number]
+        if others:
+            raise CollectiveError(
+                "the variable %r of replica(s) %s is not as on replica 0"
+                % (name, ", ".join(map(str, others))),
+                "each worker updates its own copies, which stay equal only if all workers assign "
+                "the same: no time, file or random number of a worker's own",
+                "strategy.reduce(...), or all_reduce in the replica function, before assigning",
+            )
+    return True

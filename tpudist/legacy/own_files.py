@@ -25,39 +25,23 @@ _UNSHARED = ("/dev/", "/proc/")
 
 def reported() -> Iterator[quirks.Patch]:
     """Yields what opens files, and says once, with the program's line, that every worker writes."""
-    import tensorflow as tf
-
     said: list[str] = []
     opened = _reporting(builtins.open, said)
     yield builtins, "open", opened
     yield io, "open", opened
-    # TensorFlow's own code opens files too, of which the chief's alone are kept.
-    file, records = tf.io.gfile.GFile, tf.io.TFRecordWriter
-    yield file, "__init__", _reporting(file.__init__, said, is_of_tensorflow=True)
-    yield records, "__init__", _reporting(records.__init__, said, "w", is_of_tensorflow=True)
 
 
-def _reporting(
-    native: Fn, said: list[str], always: str = "", *, is_of_tensorflow: bool = False
-) -> Fn:
-    """A function that opens a file, and reports that it is opened to be written.
-
-    Args:
-      native: the function, or the constructor of a class of TensorFlow.
-      said: what has been reported, once.
-      always: the mode, if `native` has no parameter for it.
-      is_of_tensorflow: whether the program itself has to call it.
-    """
+def _reporting(native: Fn, said: list[str]) -> Fn:
+    """A function that opens a file, and reports, once, that it is opened to be written."""
 
     @functools.wraps(native)
     def report(*args: Any, **kwargs: Any) -> Any:
         if not said:
-            own = args[1:] if is_of_tensorflow else args  # without the object itself
-            asked = dict(zip(("file", "mode"), own), **kwargs)
-            name: Any = asked.get("file", asked.get("name", asked.get("path")))
+            asked = dict(zip(("file", "mode"), args), **kwargs)
+            name: Any = asked.get("file")
             with contextlib.suppress(OSError, ValueError):  # the working folder is gone
-                if _is_result(name, always or asked.get("mode", "r")):
-                    place = machine.line_of_the_program(1 if is_of_tensorflow else None)
+                if is_result(name, asked.get("mode", "r")):
+                    place = machine.line_of_the_program()
                     said.extend([place] if place else ())
             for line in said:
                 console.note(
@@ -69,7 +53,8 @@ def _reporting(
     return report
 
 
-def _is_result(file: object, mode: object) -> bool:
+def is_result(file: object, mode: object) -> bool:
+    """Whether a file is opened to be written, where others may look for it."""
     if not isinstance(file, (str, bytes, os.PathLike)) or set("wax").isdisjoint(str(mode)):
         return False
     path, temporary = os.path.abspath(os.fsdecode(file)), tempfile.gettempdir()

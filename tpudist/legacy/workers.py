@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 #: Seconds that it takes to say which workers have not come.
 _TOLD = 10.0
 
+#: Seconds after which a file that the chief does not open is taken for a worker's own.
+_OWN = 60
+
 #: The parameters of what writes beside the program, as long as it runs.
 _UNTIMED = ("logdir", "filename")
 
@@ -47,7 +50,14 @@ def as_this_worker() -> Iterator[None]:
     with contextlib.ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="tpudist-worker-"))
         _look_for_the_chiefs_file()
-        patches = [*_writers(folder), *_restores(), *_sessions(), *own_files.reported()]
+        names = map(functools.partial(os.path.join, folder), map(str, itertools.count()))
+        patches = [
+            *_writers(names),
+            *_opened(names),
+            *_restores(),
+            *_sessions(),
+            *own_files.reported(),
+        ]
         undo.enter_context(quirks.patched(patches))
         yield
 
@@ -60,10 +70,10 @@ def leave() -> None:
     from tpudist.tfcompat import clusters
 
     own = tasks.own()
-    with contextlib.suppress(tf.errors.OpError):  # Another has failed.
-        replica_checks.compare_all()
     clusters.end(own.number)
     clusters.say_written("end of worker %d" % own.number, "")
+    with contextlib.suppress(tf.errors.OpError):  # Others are gone.
+        replica_checks.compare_all()
     with contextlib.suppress(TpudistError, tf.errors.OpError):  # Others are gone, or slow.
         for worker in [0] if own.number else range(1, own.workers):
             clusters.wait_until_written("end of worker %d" % worker, "", 60)
@@ -117,11 +127,10 @@ def in_time() -> Iterator[None]:
             process.communicate()
 
 
-def _writers(folder: str) -> Iterator[quirks.Patch]:
+def _writers(names: Iterator[str]) -> Iterator[quirks.Patch]:
     """Yields what writes, and which workers wait until the chief has written."""
     from tpudist.tfcompat import clusters
 
-    names = map(functools.partial(os.path.join, folder), map(str, itertools.count()))
     is_chief = tasks.own().is_chief
     for owner, name, parameter in clusters.writers():
         native = getattr(owner, name)
@@ -130,11 +139,69 @@ def _writers(folder: str) -> Iterator[quirks.Patch]:
         if name == "__init__" and parameter == "name":  # a file of HDF5
             yield owner, "__init__", _noting_mode(native)
             yield owner, "close", _in_turn(owner.close, "file", is_chief, _was_written)
-        elif parameter in _UNTIMED or name.startswith("_delete"):
+        elif parameter in _UNTIMED and name != "write_file" or name.startswith("_delete"):
             yield owner, name, native
         else:
             key = "%s.%s" % (owner.__name__, name)
-            yield owner, name, _in_turn(native, key, is_chief, lambda *unused: True)
+            yield owner, name, _in_turn(native, key, is_chief, functools.partial(_is_now, name))
+
+
+def _opened(names: Iterator[str]) -> Iterator[quirks.Patch]:
+    """Yields what opens files of TensorFlow's that the program writes, and what closes them."""
+    import tensorflow as tf
+
+    for owner, ends in (
+        (tf.io.gfile.GFile, ["close"]),
+        (tf.io.TFRecordWriter, ["close", "__exit__"]),
+    ):
+        yield owner, "__init__", _opening(owner, names)
+        for end in ends:
+            yield owner, end, _closing(getattr(owner, end))
+
+
+def _opening(owner: Any, names: Iterator[str]) -> Fn:
+    """A constructor by which a worker writes elsewhere what the chief writes."""
+    from tpudist.tfcompat import clusters
+
+    native, numbers, own = owner.__init__, itertools.count(1), tasks.own()
+    signature = inspect.signature(native)
+    parameter = list(signature.parameters)[1]
+
+    @functools.wraps(native)
+    def start(*args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(*args, **kwargs)
+        path = bound.arguments[parameter]
+        mode = bound.arguments.get("mode", "r" if "mode" in signature.parameters else "w")
+        if own_files.is_result(path, mode) and machine.line_of_the_program(1):
+            key, told = "%s number %d" % (owner.__name__, next(numbers)), os.fsdecode(path)
+            if own.is_chief:
+                clusters.say_written(key, told)
+            with contextlib.suppress(TpudistError):  # this worker alone writes
+                if own.is_chief or clusters.wait_until_written(key, told, _OWN) == told:
+                    args[0]._tpudist_key = key
+            if not own.is_chief and hasattr(args[0], "_tpudist_key"):
+                bound.arguments[parameter] = next(names)
+        native(*bound.args, **bound.kwargs)
+
+    return start
+
+
+def _closing(native: Fn) -> Fn:
+    """A method that closes a file; workers wait until the chief has closed its own."""
+    from tpudist.tfcompat import clusters
+
+    @functools.wraps(native)
+    def close(self: Any, *args: Any) -> Nest:
+        key = self.__dict__.pop("_tpudist_key", "")
+        try:
+            return native(self, *args)
+        finally:
+            if key and tasks.own().is_chief:
+                clusters.say_written(key + " closed", "")
+            elif key:
+                clusters.wait_until_written(key + " closed", "")
+
+    return close
 
 
 def _in_turn(native: Fn, name: str, is_chief: bool, counts: Fn) -> Fn:
@@ -175,6 +242,13 @@ def _noting_mode(native: Fn) -> Fn:
         self._tpudist_writes = mode != "r" and isinstance(name, (str, bytes, os.PathLike))
 
     return start
+
+
+def _is_now(name: str, *unused: object) -> bool:
+    """Whether a function writes when it is called, as write_file does in eager mode alone."""
+    import tensorflow as tf
+
+    return name != "write_file" or tf.executing_eagerly()
 
 
 def _was_written(file: object) -> bool:
@@ -230,7 +304,7 @@ def _elsewhere(
         bound = signature.bind(*args, **kwargs)
         asked = bound.arguments.get(parameter, "")
         if (
-            asked == ""
+            (isinstance(asked, str) and not asked)
             or bound.arguments.get("mode", reads).startswith("r")
             or hasattr(asked, "write")
         ):

@@ -319,6 +319,7 @@ def writers() -> list[tuple[Any, str, str]]:
     import h5py
     from tensorflow.python.framework import graph_io
     from tensorflow.python.ops import gen_summary_ops
+    from tensorflow.python.profiler import profiler_v2
     from tensorflow.python.saved_model import save
 
     if versions.CHECKPOINT_HAS_PACKAGE:
@@ -346,6 +347,9 @@ def writers() -> list[tuple[Any, str, str]]:
         (checkpoint_management, "update_checkpoint_state_internal", ""),
         (checkpoint_management, "_delete_file_if_exists", ""),
         (gen_summary_ops, "create_summary_file_writer", "logdir"),
+        (tf.io, "write_file", "filename"),
+        (profiler_v2, "start", "logdir"),
+        (tf.profiler.experimental, "start", "logdir"),
         *((module, name, "export_dir") for module, name in saves),
         *_exporters(),
     ]
