@@ -157,8 +157,26 @@ def contrib_module(era: str, dotted: str) -> types.ModuleType | None:
     return module
 
 
+@functools.lru_cache(maxsize=None)
+def _begin() -> None:
+    """Has TensorFlow 1 behave as TensorFlow 2 for code of 2.x, if nothing has used it before."""
+    tf = exports.tensorflow()
+    from tpudist.tfcompat import functions, versions
+
+    if not versions.TF2 and not functions.turn_second_generation_on():
+        tf.compat.v1.logging.warning(
+            "tpudist: a tensorflow of TensorFlow 2's era on TensorFlow %s, which has been used before. "
+            "TensorFlow 1 behaves as TensorFlow 2 only if that is said at its start, so this code "
+            "runs in a graph. Instead: its first use before other code builds a graph, or "
+            "tf.compat.v1.enable_v2_behavior() at the start",
+            versions.TF,
+        )
+
+
 def _find(space: Namespace, name: str) -> object:
     era, path = space._tpudist_era, _join(space._tpudist_path, name)
+    if era != "contrib":
+        _begin()
     names = (_join(space._tpudist_root, path), path, leads.public_name(path))
     for target in filter(None, map(surfaces.DROPINS[era].get, names)):
         return exports.load(target)
@@ -323,12 +341,12 @@ def _stands_over(space: Namespace) -> list[tuple[str, types.ModuleType]]:
 def _top_bases(space: Namespace) -> list[tuple[str, types.ModuleType]]:
     from tpudist.tfcompat import versions
 
-    tf = exports.tensorflow()
+    tf, era = exports.tensorflow(), space._tpudist_era
     if space._tpudist_root:
         root = space._tpudist_root
         has = versions.HAS_COMPAT_V2 or root == "compat.v1"
         return [(root, getattr(tf.compat, root.rpartition(".")[2]) if has else tf)]
-    if space._tpudist_era == "contrib":
+    if era == "contrib":
         return [("compat.v1", tf.compat.v1), ("compat.v2", tf)]
     if not versions.HAS_COMPAT_V2:
         return [("compat.v2", tf)]
@@ -380,8 +398,8 @@ def _wrapped(era: str) -> set[str]:
     names, and modules whose members may be gone."""
     keys = ["compat.v1"] + list(surfaces.DROPINS[era])
     if era == "contrib":
-        tables = surfaces.WRITTEN, surfaces.LEADS
-        keys += [key for each in tables for key in each if not contrib_modules.is_name(key)]
+        keys += [key for key in surfaces.WRITTEN if not contrib_modules.is_name(key)]
+        keys += [key for key, to in surfaces.LEADS.items() if to.startswith("estimator.")]
     keys += [key + "." for key in surfaces.GONE if not key.startswith("contrib.")]
     return {key[:end] for key in keys for end, letter in enumerate(key) if letter == "."}
 

@@ -81,23 +81,12 @@ def _on_first_generation(stack: Any, era: str, in_graph: bool | None) -> None:
     if in_graph:
         if not fresh:
             stack.enter_context(ScriptGraph(era))
-    elif not functions.eager_by_default() and not (fresh and _switch_on()):
+    elif not functions.eager_by_default() and not (fresh and functions.turn_second_generation_on()):
         raise ScriptError(
             "a script of TensorFlow 2 in a process that has built a graph",
             "TensorFlow 1 can turn eager execution on only at its start",
             "python -m tpudist run, which starts a process of its own",
         )
-
-
-def _switch_on() -> bool:
-    """Turns TensorFlow 2 on; False if functions would not notice."""
-    import tensorflow as tf
-
-    from tpudist.tfcompat import functions
-
-    _v1().enable_v2_behavior()
-    with functions.FuncGraph("probe").as_default(), tf.init_scope():
-        return tf.executing_eagerly()
 
 
 class ScriptGraph:

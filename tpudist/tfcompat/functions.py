@@ -112,6 +112,25 @@ def eager_by_default() -> bool:
     return context.default_execution_mode == context.EAGER_MODE
 
 
+def turn_second_generation_on() -> bool:
+    """Turns TensorFlow 2's behaviour on, on TensorFlow 1; False if it has been used before."""
+    if eager_by_default():
+        return True
+    v1 = tf.compat.v1
+    if v1.get_default_graph().get_operations():
+        return False
+    try:
+        v1.reset_default_graph()  # Where there is one, functions are in it.
+        v1.enable_v2_behavior()
+    except (AssertionError, ValueError):  # inside of a graph; eager execution is used otherwise
+        return False
+    with FuncGraph("probe").as_default(), tf.init_scope():
+        is_on: bool = tf.executing_eagerly()
+    if not is_on:  # Functions would not notice.
+        v1.disable_v2_behavior()
+    return is_on
+
+
 def in_session_graph() -> bool:
     """Whether ops are being added to a graph that a Session will run."""
     return not tf.executing_eagerly() and not in_function()
