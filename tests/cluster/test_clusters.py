@@ -1,5 +1,6 @@
 """Programs give the same numbers on workers of a cluster as on one machine."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -438,6 +439,40 @@ def test_tasks_of_slurm_are_the_workers(tmp_path):
     found = [losses(worker) for worker in workers]
     assert len(found[0]) >= 20 and found[0] == found[1]
     np.testing.assert_allclose(found[0], losses(task(tmp_path, "virtual:8")), rtol=1e-5)
+
+
+EVALUATED = """
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode, params):
+    weight = tf.get_variable("weight", [], initializer=tf.zeros_initializer())
+    loss = tf.reduce_mean((features * weight - labels) ** 2)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(([1.0], [2.0])).repeat(20)
+
+
+estimator = tf.estimator.Estimator(model_fn, "kept")
+tf.estimator.train_and_evaluate(
+    estimator,
+    tf.estimator.TrainSpec(input_fn, max_steps=10),
+    tf.estimator.EvalSpec(input_fn, steps=1, start_delay_secs=0, throttle_secs=0),
+)
+"""
+
+
+def test_an_evaluator_evaluates_what_the_others_have_trained(run, tmp_path):
+    assert run(EVALUATED, tpu="virtual:2").returncode == 0
+    shutil.rmtree(str(tmp_path / "kept" / "eval"))
+    cluster = {"worker": ["localhost:1", "localhost:2"], "evaluator": ["localhost:3"]}
+    config = {"cluster": cluster, "task": {"type": "evaluator", "index": 0}}
+    _, said = ended(task(tmp_path, "cluster:virtual:2", TF_CONFIG=json.dumps(config)))
+    assert any("an evaluator, which runs the program alone, on virtual:2" in line for line in said)
+    assert os.listdir(str(tmp_path / "kept" / "eval"))
 
 
 @pytest.mark.skipif(not versions.WORKERS_ARE_COORDINATED, reason="workers cannot tell each other")

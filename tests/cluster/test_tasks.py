@@ -63,10 +63,18 @@ def test_a_master_is_the_chief(monkeypatch):
         assert tasks.addresses() == ["a:1", "b:1"]
 
 
-def test_an_evaluator_is_told_that_the_workers_evaluate(monkeypatch):
+def test_a_cluster_with_an_evaluator_is_the_others(monkeypatch):
+    cluster = {"chief": ["a:1"], "worker": ["b:1"], "evaluator": ["c:1"]}
+    config = {"cluster": cluster, "task": {"type": "worker", "index": 0}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    tasks.prepare()
+    assert tasks.own()[:2] == (1, 2) and not tasks.is_evaluator()
+
+
+def test_an_evaluator_is_no_worker(monkeypatch):
     config = {"cluster": {"worker": ["a:1"]}, "task": {"type": "evaluator", "index": 0}}
     monkeypatch.setenv("TF_CONFIG", json.dumps(config))
-    with pytest.raises(TPUNameError, match="the workers evaluate"):
+    with pytest.raises(TPUNameError, match="none of the workers"):
         tasks.own()
 
 

@@ -156,9 +156,13 @@ def patched(of: Program, tpu: str | None) -> Iterator[hook.Hook]:
         os.environ.update({} if tpu is None else {machine.TPU: tpu})
         name = os.environ.get(machine.TPU, "")
         if system.is_cluster(name):
+            tasks.prepare()
+        if system.is_cluster(name) and tasks.is_evaluator():
+            os.environ[machine.TPU] = name = system.of_one_host(name)
+            console.note("tpudist run: an evaluator, which runs the program alone, on %s" % name)
+        if system.is_cluster(name):
             from tpudist.system import cluster
 
-            tasks.prepare()
             with workers.in_time():  # TensorFlow cannot start it after the script's first op.
                 cluster.join(cluster.described(name))
             undo.enter_context(workers.as_this_worker())

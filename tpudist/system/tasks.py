@@ -77,8 +77,8 @@ def own() -> Task:
     if job == "evaluator":
         raise TPUNameError(
             "a task of 'evaluator' in %s" % VARIABLE,
-            "the workers evaluate what they train, as on a TPU",
-            "a cluster without it",
+            "it is none of the workers that train together",
+            "tpudist run --tpu cluster:virtual:8, which runs it alone",
         )
     others = sorted(set(counts) - set(_JOBS))
     if others or index not in range(counts.get(job, 0)):
@@ -95,8 +95,9 @@ def own() -> Task:
 def prepare() -> None:
     """Sets TF_CONFIG as TensorFlow's strategies take it.
 
-    A "master", as TensorFlow 1 has it, becomes the "chief". In a step of Slurm (``srun``) the
-    cluster is that of its tasks, if there is no TF_CONFIG.
+    A "master", as TensorFlow 1 has it, becomes the "chief"; for an evaluator there is always one,
+    as Estimators ask for. In a step of Slurm (``srun``) the cluster is that of its tasks, if there
+    is no TF_CONFIG.
 
     Raises:
       TPUNameError: (a ValueError) Slurm's variables cannot be read.
@@ -104,13 +105,23 @@ def prepare() -> None:
     text = os.environ.get(VARIABLE) or _of_slurm()
     with contextlib.suppress(ValueError, KeyError, TypeError):  # then `own` says what is wrong
         config = json.loads(text)
-        if "chief" not in config["cluster"] and "master" in config["cluster"]:
-            config["cluster"]["chief"] = config["cluster"].pop("master")
-            if config["task"]["type"] == "master":
-                config["task"]["type"] = "chief"
-            text = json.dumps(config)
+        cluster, task = config["cluster"], config["task"]
+        cluster.pop("evaluator", None)
+        if "chief" not in cluster and "master" in cluster:
+            cluster["chief"] = cluster.pop("master")
+            task["type"] = {"master": "chief"}.get(task["type"], task["type"])
+        if "chief" not in cluster and task["type"] == "evaluator":
+            cluster["chief"] = [cluster["worker"].pop(0)]
+        text = json.dumps({**config, "cluster": {job: of for job, of in cluster.items() if of}})
     if text:
         os.environ[VARIABLE] = text
+
+
+def is_evaluator() -> bool:
+    """Whether this process is to evaluate what the workers of TF_CONFIG train."""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        return bool(json.loads(os.environ[VARIABLE])["task"]["type"] == "evaluator")
+    return False
 
 
 def _of_slurm() -> str:

@@ -75,6 +75,12 @@ def devices_of(name: str) -> str:
     return name[len(_CLUSTER) :] if is_cluster(name) else name
 
 
+def of_one_host(name: str) -> str:
+    """The name of a TPU with the cores that one worker of a cluster has."""
+    devices = devices_of(name)
+    return devices if kind_of(name) else "virtual:%d" % parse(name).cores_per_host
+
+
 def kind_of(name: str) -> str | None:
     """The devices that a name asks for as cores: "GPU", "CPU", or None for a virtual TPU."""
     found = _OF_DEVICES.match(devices_of(name))
