@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("tensorflow")
 
-from tpudist.tfcompat import versions  # noqa: E402
+from tpudist.tfcompat import versions
 
 PROGRAM = """
 {first}
