@@ -23,14 +23,14 @@ LEFT = "foo.experimental_run_v2(fn)\n"
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 
-Options = collections.namedtuple("Options", "to origin level only skip report keras")
+Options = collections.namedtuple("Options", "to origin level report keras")
 Line = collections.namedtuple("Line", "before after left")
 Case = collections.namedtuple("Case", "name to files left why options")
 
 
 def options(to, **changes):
     """Options of a run."""
-    return Options(to, "auto", "full", (), (), "json", "3")._replace(**changes)
+    return Options(to, "auto", "full", "json", "3")._replace(**changes)
 
 
 def results(folder, to, **changes):

@@ -85,12 +85,6 @@ def test_a_name_of_a_tpus_device_is_told_of_its_program(tmp_path):
     assert told == [("test.py", "'/device:TPU:0'")]
 
 
-def test_without_the_rule_it_is_rewritten_by_name(tmp_path):
-    texts, left = harness.migrated(tmp_path, FILES, "latest", skip=("estimators",))
-    assert "import tensorflow.compat.v1 as tf" in texts["main.py"]
-    assert "gone-contrib" in left
-
-
 @pytest.mark.slow
 def test_the_program_runs_and_trains_as_it_did(tmp_path):
     pytest.importorskip("tensorflow", minversion="2.4", reason="what is written for latest")

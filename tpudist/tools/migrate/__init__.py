@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.errors import MigrateError
@@ -16,12 +16,6 @@ from tpudist.errors import MigrateError
 if TYPE_CHECKING:
     _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
-#: {an option that may be given again: (what it takes, its help)}.
-_LISTS = {
-    "--exclude": ("PATTERN", 'files and folders to leave out ("third_party/*")'),
-    "--only": ("RULE", "only this rule"),
-    "--skip": ("RULE", "not this rule"),
-}
 _TARGETS = (*map(surfaces.spelled, surfaces.ERAS), "latest")
 #: The releases that ``--from`` takes, oldest first, after "auto".
 _ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
@@ -41,12 +35,15 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "paths",
         nargs="*",
         metavar="PATH",
-        help="files and folders (.py, .ipynb); of a file, the program around it is read as well; "
-        "- is standard input, whose new code is printed",
+        help="files and folders (.py, .ipynb); of a file, the program around it is read as well",
     )
-    for name, (taken, text) in _LISTS.items():
-        text += "; may be given again"
-        verb.add_argument(name, action="append", default=[], metavar=taken, help=text)
+    verb.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help='files and folders to leave out ("third_party/*"); may be given again',
+    )
     verb.add_argument(
         "--to",
         choices=_TARGETS,
@@ -80,11 +77,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         metavar="KEY",
         help="what each rule does, and its release note; of one, what to type and an example",
     )
-    _add_output(verb)
-    return verb
-
-
-def _add_output(verb: argparse.ArgumentParser) -> None:
     mode = verb.add_mutually_exclusive_group()
     mode.add_argument(
         "--check", action="store_true", help="write nothing; exit code 1 if a file would change"
@@ -94,6 +86,7 @@ def _add_output(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--report", choices=("json",), help="print a report of everything on standard output"
     )
+    return verb
 
 
 def run(options: argparse.Namespace) -> int:
@@ -101,49 +94,25 @@ def run(options: argparse.Namespace) -> int:
 
     Options that do not fit together, or no files, raise a MigrateError.
     """
-    if options.list_rules is None:
-        _check(options)
+    if options.list_rules is None and not options.paths:
+        raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
+    if options.list_rules is None and options.to is None and options.level == "full":
+        raise MigrateError(
+            "no --to",
+            "which names to write depends on it",
+            "--to contrib|2.0|2.2|latest, or --level import",
+        )
     if sys.version_info < (3, 8):
         raise MigrateError(
             "Python %d.%d" % sys.version_info[:2],
             "before 3.8 Python does not say where code ends",
             "tpudist migrate with a newer Python; the code may be of any TensorFlow",
         )
-    from tpudist.tools.migrate import rules
+    from tpudist.tools.migrate import console, engine, outcomes, rules
 
     if options.list_rules is not None:
         print(rules.explained(options.list_rules) if options.list_rules else rules.listed())
         return 0
-    _check_rules(options, [key.name for key in rules.load()])
-    return _run(options)
-
-
-def _check(options: argparse.Namespace) -> None:
-    if not options.paths:
-        raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
-    if "-" in options.paths and len(options.paths) > 1:
-        raise MigrateError("- beside other paths", "its code is what is printed", "- alone")
-    if options.to is None and options.level == "full":
-        raise MigrateError(
-            "no --to",
-            "which names to write depends on it",
-            "--to contrib|2.0|2.2|latest, or --level import",
-        )
-
-
-def _check_rules(options: argparse.Namespace, known: Sequence[str]) -> None:
-    for name in options.only + options.skip:
-        if name not in known:
-            raise MigrateError(
-                "rule %r" % name, "there is no such rule", "one of " + ", ".join(known)
-            )
-
-
-def _run(options: argparse.Namespace) -> int:
-    from tpudist.tools.migrate import console, engine, outcomes
-
-    is_printed = "-" in options.paths and not (options.check or options.diff or options.report)
-    options.write = options.write or is_printed
     results: list[outcomes.Result] = []
     try:
         results, looked, passed_over = engine.results(options)
@@ -162,7 +131,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.diff:
         for result in results:
             sys.stdout.write(console.diff(result))
-    page = sys.stderr if options.report or options.diff or is_printed else sys.stdout
+    page = sys.stderr if options.report or options.diff else sys.stdout
     for line in console.lines(results, looked, options, passed_over):
         print(line, file=page)
     if options.report:

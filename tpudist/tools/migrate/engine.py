@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import stat
-import sys
-from typing import Any, Iterable
+from typing import Any
 
 from tpudist import console, files, surfaces
 from tpudist.surfaces.eras import walks
@@ -25,7 +24,7 @@ from tpudist.tools.migrate import program as programs
 from tpudist.tools.migrate.program import Program
 from tpudist.tools.migrate.relocation import Relocation
 from tpudist.tools.migrate.resolution import notebooks, sources
-from tpudist.tools.migrate.resolution.codebase import STANDARD_INPUT, CodeBase
+from tpudist.tools.migrate.resolution.codebase import CodeBase
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module
@@ -45,14 +44,7 @@ class Engine:
     def __init__(self, codebase: CodeBase, program: Program, options: Any) -> None:
         self._codebase, self._program, self._options = codebase, program, options
         self._keras = options.keras if options.to == "latest" else ""
-        self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
         self._tables: dict[tuple[str, ...], legacy_uses.Table] = {}
-
-    def wanted(self, name: str) -> bool:
-        """Whether ``--only`` and ``--skip`` let a rule run."""
-        only, skip = self._options.only, self._options.skip
-        is_other = self._keras == "2" and name in starts.OF_KERAS_3
-        return (not only or name in only) and name not in skip and not is_other
 
     def steps(self, path: str) -> tuple[str, ...]:
         """The steps that a file takes, in order; ("import",) to swap imports only."""
@@ -82,7 +74,9 @@ class Engine:
         finally:
             self._codebase.drop(path)
         place = _Places(path, source)
-        left = _unique([place.use(*record) for record in plan.left] + place.set_aside())
+        every = [place.use(*record) for record in plan.left] + place.set_aside()
+        unique = {(use.rule, use.seen, use.line, use.instead): use for use in every[::-1]}
+        left = sorted(unique.values())
         if text == source.text:
             return outcomes.Result(path, raw, raw, [], left, "", era)
         walks.parse(text)  # a fault of ours, if it is no Python
@@ -92,45 +86,46 @@ class Engine:
 
     def _plan(self, path: str, module: Module) -> Plan:
         """The edits and findings of all steps of a file."""
-        steps = self.steps(path)
+        steps, target = self.steps(path), self._options.to
+        has_estimator = self._has_estimator(path)
         era = self._era(path) if steps == _IMPORT else ""
         evaluator = Evaluator(self._codebase, self._program.wants_v1)
-        target = self._options.to
         table = self._table(steps)
         plan = Plan(module, evaluator, self._program, steps, target, table.renames, self._keras)
-        if self.wanted("gone-names") and steps[-1] == "latest":
+        if steps[-1] == "latest":
             gone_imports.leave_names(plan, "gone-names")
-        if self.wanted("gone-by-2-2") and target == steps[-1] == "2.2":
+        if target == steps[-1] == "2.2":
             gone_imports.leave_names(plan, "gone-by-2-2")
-        if self._has_estimator(path):
+        if has_estimator:
             estimators.report(plan, self._program.estimators[path])
         self._apply_rules(plan, table, era)
-        if steps[-1] == "latest" and self.wanted(starts.KERAS):
+        if steps[-1] == "latest":
             if self._keras == "3" and path in self._program.keras_graphs:
                 starts.leave_graph(plan)
             elif self._keras == "2" and path in self._program.keras_starts:
                 starts.plan_line(plan)
         moved = self._relocation(plan, path, era)
-        has_imports = self.wanted(rules.IMPORTS)
-        if moved is not None and has_imports:
+        if moved is not None:
             imports.plan_imports(plan, moved)
-        is_start = path in self._program.starts and self.wanted(starts.SESSIONS)
-        if is_start and (self._has_estimator(path) or target == "contrib" == era):
-            starts.plan_call(plan, has_imports, "tpudist.contrib.tensorflow")
-        elif is_start and steps[0] == "2.0":
-            v1 = moved is not None and has_imports and self._program.wants_v1(path)
-            starts.plan_call(plan, v1, "tensorflow.compat.v1")
-        if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
-            gone_imports.leave_contrib(plan, moved if has_imports else None, era)
-        plan.leave_marked(self.wanted, rules.words())
+        if path in self._program.starts:
+            if has_estimator or target == "contrib" == era:
+                starts.plan_call(plan, True, "tpudist.contrib.tensorflow")
+            elif steps[0] == "2.0":
+                v1 = moved is not None and self._program.wants_v1(path)
+                starts.plan_call(plan, v1, "tensorflow.compat.v1")
+        if steps[0] in ("2.0", "import"):
+            gone_imports.leave_contrib(plan, moved, era)
+        plan.leave_marked(rules.words())
         return plan
 
     def _table(self, steps: tuple[str, ...]) -> legacy_uses.Table:
         if steps not in self._tables:
+            left_out = starts.OF_KERAS_3 if self._keras == "2" else ()
             self._tables[steps] = legacy_uses.Table(
                 rule
-                for rule in self._rules
+                for rule in rules.load()
                 if rule.step in steps or steps == _IMPORT and rule.name in _OF_IMPORTS
+                if rule.name not in left_out
             )
         return self._tables[steps]
 
@@ -150,7 +145,7 @@ class Engine:
                 )
             else:
                 use.apply(rule)
-        if self.wanted(indirect_names.NAME) and plan.steps != _IMPORT:
+        if plan.steps != _IMPORT:
             indirect_names.leave(plan, table)
 
     def _relocation(self, plan: Plan, path: str, era: str) -> Relocation | None:
@@ -191,8 +186,7 @@ class Engine:
         """Whether a file is of a program with a TPUEstimator, which is rewritten no further."""
         is_asked = self._options.level == "full" and self._options.to != "contrib"
         is_old = self._options.origin not in _FIRST
-        is_wanted = is_asked and is_old and self.wanted(estimators.NAME)
-        return is_wanted and path in self._program.estimators
+        return is_asked and is_old and path in self._program.estimators
 
     def _era(self, path: str) -> str:
         """The era whose drop-in namespace a file gets if only its imports are swapped."""
@@ -226,13 +220,6 @@ class _Places:
         ]
 
 
-def _unique(uses: Iterable[outcomes.Use]) -> list[outcomes.Use]:
-    seen: dict[Any, outcomes.Use] = {}
-    for use in uses:
-        seen.setdefault((use.rule, use.seen, use.line, use.instead), use)
-    return sorted(seen.values())
-
-
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -246,7 +233,7 @@ def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, li
         outcomes.Result(path, None, None, [], [], reason, "")
         for path, reason in sorted({**reasons, **program.faults}.items())
     ]
-    paths = sorted({*program.files, STANDARD_INPUT}.intersection(codebase.files))
+    paths = sorted(set(program.files).intersection(codebase.files))
     migrated = (_migrated(engine, codebase, path) for path in paths)
     found = [*refused, *console.bar(migrated, len(paths))]
     return found, len(codebase.files), codebase.passed_over
@@ -255,8 +242,7 @@ def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, li
 def _migrated(engine: Engine, codebase: CodeBase, path: str) -> outcomes.Result:
     try:
         found = engine.migrate(path)
-        is_asked = path == STANDARD_INPUT or found.before != found.after
-        return found if is_asked else found._replace(before=None, after=None)
+        return found if found.before != found.after else found._replace(before=None, after=None)
     except OSError as error:  # it was there when the run began
         return outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
     except Exception:  # one bad file never stops a run, and is named  # noqa: BLE001
@@ -266,7 +252,7 @@ def _migrated(engine: Engine, codebase: CodeBase, path: str) -> outcomes.Result:
 
 def is_written(result: outcomes.Result) -> bool:
     """Whether a file that changes has its new bytes."""
-    if result.before == result.after or result.path == STANDARD_INPUT:
+    if result.before == result.after:
         return False
     with open(result.path, "rb") as file:
         return file.read() == result.after
@@ -274,9 +260,6 @@ def is_written(result: outcomes.Result) -> bool:
 
 def write(result: outcomes.Result) -> outcomes.Result:
     """Writes a file that changed, whole, with its mode kept; a Result, refused if that failed."""
-    if result.path == STANDARD_INPUT:
-        sys.stdout.buffer.write(result.after or b"")
-        return result
     if result.before == result.after or result.after is None:
         return result
     path = os.path.realpath(result.path)

@@ -164,7 +164,7 @@ def _replace(plan: Plan, node: Any, new: Sequence[str]) -> None:
         between = "\n" + indent if is_alone else "; "
         lines = _joined(new, indent if is_alone else None)
         plan.edits.replace(start, end, between.join(lines))
-    elif is_alone and len(_block(module, node)) > 1:
+    elif is_alone and _has_siblings(module, node):
         plan.edits.remove_lines(module.line_start(node), module.line_end(node))
     else:
         plan.edits.replace(start, end, "pass")
@@ -207,13 +207,11 @@ def _statement_of(node: Any, alias: ast.alias) -> str:
     return start + alias.name + (" as " + alias.asname if alias.asname else "")
 
 
-def _block(module: Module, node: Any) -> list[ast.stmt]:
-    """The block of statements that a statement is in."""
-    parent = module.parent(node)
-    for field in ("body", "orelse", "finalbody"):
-        if node in (getattr(parent, field, None) or ()):
-            return getattr(parent, field)
-    return [node]
+def _has_siblings(module: Module, node: Any) -> bool:
+    """Whether a statement's block has others."""
+    fields = ("body", "orelse", "finalbody")
+    blocks = [getattr(module.parent(node), field, None) or () for field in fields]
+    return any(node in block and len(block) > 1 for block in blocks)
 
 
 def put_first(plan: Plan, lines: Iterable[str]) -> ast.stmt:

@@ -100,8 +100,8 @@ def uses(plan: Plan, table: Table) -> Found:
     """Yields (kind, name, node, Rule) of each legacy use; unresolved ones become findings."""
     taken: set[Any] = set()
     for node in plan.module.of(ast.Attribute):
-        if ("any", node.attr) in table:
-            yield from _of_any(plan, node, table["any", node.attr])
+        if ("any", node.attr) in table and _may_be_any(plan, node):
+            yield "any", node.attr, node, table["any", node.attr]
         if node.attr in table.words or begins_with_tensorflow(plan, node):
             yield from _of_tensorflow(plan, node, table, taken)
         if node.attr in table.owners:
@@ -113,33 +113,28 @@ def uses(plan: Plan, table: Table) -> Found:
     _leave_definitions(plan, table)
 
 
-def _of_any(plan: Plan, node: Any, rule: Rule) -> Found:
-    """Finds a method that a rule asks for on any object, unless it is the program's own."""
-    name, parent = node.attr, plan.module.parent(node)
-    keywords = [each.arg for each in getattr(parent, "keywords", ())]
-    if name == "compile" and "distribute" not in keywords:
-        return
+def _may_be_any(plan: Plan, node: ast.Attribute) -> bool:
+    """Whether a rule may ask for a method on any object, which is not the program's own."""
+    keywords = [each.arg for each in getattr(plan.module.parent(node), "keywords", ())]
+    if node.attr == "compile" and "distribute" not in keywords:
+        return False
     values = plan.evaluator.values(plan.module, node)
     is_own = bool(values) and all(value[0] == "function" for value in values)
-    if not is_own and (type(node.ctx) is ast.Load or name in surfaces.GONE_DATA_OPTIONS):
-        yield "any", name, node, rule
+    return not is_own and (type(node.ctx) is ast.Load or node.attr in surfaces.GONE_DATA_OPTIONS)
 
 
 def _bare_names(plan: Plan) -> Iterator[Any]:
     """The Names that may be TensorFlow's: those called, and those imported from another file."""
     module = plan.module
     for node in module.of(ast.Name):
-        parent = module.parent(node)
+        parent, scope = module.parent(node), module.scope(node)
         if type(node.ctx) is not ast.Load:
             continue
         if type(parent) is ast.Call and parent.func is node:
             yield node
-        else:
-            scope = module.scope(node)
-            is_from_another = len(scope.imports(node.id)) == len(scope[node.id])
-            if is_from_another and not _is_imported_here(scope, node.id):
-                values = plan.evaluator.values(module, node)
-                names = [value[1] for value in values if value[0] == "tf" and value[1]]
+        elif len(scope.imports(node.id)) == len(scope[node.id]):
+            if not _is_imported_here(scope, node.id):
+                names = [v[1] for v in plan.evaluator.values(module, node) if v[0] == "tf" and v[1]]
                 if any(name.partition(".")[0] != "contrib" for name in names):
                     yield node
 
@@ -185,8 +180,21 @@ def new_name(rule: Rule, member: str) -> str:
 def _of_tensorflow(plan: Plan, node: Any, table: Table, taken: set[Any]) -> Found:
     values = plan.evaluator.values(plan.module, node)
     dotted = tensorflow_names.only(values)
-    if dotted is not None:
-        yield from _tensorflow_use(plan, node, dotted, table, taken)
+    key = ("tf", dotted or "")
+    if dotted is not None and key in table:
+        _take(node, taken)
+        yield (*key, node, table[key])
+        if key in table.later:
+            yield (*key, node, table.later[key])
+    elif dotted is not None and dotted.startswith("contrib."):
+        if table.of_contrib(dotted) in table and node not in taken:
+            _take(node, taken)
+            yield (*key, node, table[table.of_contrib(dotted)])
+    elif dotted == "contrib" and CONTRIB in table:
+        if type(node) is ast.Attribute and type(plan.module.parent(node)) is not ast.Attribute:
+            yield (*key, node, table[CONTRIB])
+    elif dotted is not None:
+        return
     elif values != {("other",)} or first_word(node) in _TENSORFLOW:
         names = {value[1] for value in values if value[0] == "tf"}
         _leave_unsure(plan, node, table, sorted(names))
@@ -199,21 +207,6 @@ def begins_with_tensorflow(plan: Plan, node: Any) -> bool:
         return "tensorflow" in plan.module.code(node)  # __import__("tensorflow").x
     scope = plan.module.scope(node)
     return first in _TENSORFLOW or not scope[first] or _is_imported_here(scope, first)
-
-
-def _tensorflow_use(plan: Plan, node: Any, dotted: str, table: Table, taken: set[Any]) -> Found:
-    parent = plan.module.parent(node)
-    if ("tf", dotted) in table:
-        _take(node, taken)
-        yield "tf", dotted, node, table["tf", dotted]
-        if ("tf", dotted) in table.later:
-            yield "tf", dotted, node, table.later["tf", dotted]
-    elif dotted.startswith("contrib.") and table.of_contrib(dotted) in table and node not in taken:
-        _take(node, taken)
-        yield "tf", dotted, node, table[table.of_contrib(dotted)]
-    elif dotted == "contrib" and CONTRIB in table:
-        if type(node) is ast.Attribute and type(parent) is not ast.Attribute:
-            yield "tf", dotted, node, table[CONTRIB]
 
 
 def _take(node: Any, taken: set[Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 from tpudist import surfaces
 from tpudist.surfaces import leads
@@ -93,12 +93,12 @@ class Plan:
             if end is not None:
                 self.edits.insert(end, "  # tpudist: left[%s]" % rule)
 
-    def leave_marked(self, wanted: Callable[[str], bool], words: Mapping[str, str]) -> None:
+    def leave_marked(self, words: Mapping[str, str]) -> None:
         """Records what marks say that an earlier run left; `words` are what to type, by rule."""
         told = {(line, rule) for line, _, rule, *_ in self.left}
         for line, rules in sorted(self.module.marks.left.items()):
             for rule in sorted(rules.intersection(words)):
-                if wanted(rule) and (line, rule) not in told:
+                if (line, rule) not in told:
                     seen = self.module.text.split("\n")[line - 1].partition("#")[0].strip()
                     self.left.append((line, 1, rule, seen, words[rule], "an earlier run told it"))
 

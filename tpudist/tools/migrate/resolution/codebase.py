@@ -6,14 +6,12 @@ import fnmatch
 import functools
 import os
 import re
-import sys
 from typing import Iterable, Iterator, Sequence
 
 from tpudist import machine
 from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.module import Module
 
-STANDARD_INPUT = "-"
 _KEPT = 2000000  # characters of parsed files, which are some 35 times as large in memory
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _IMPORT = re.compile(
@@ -39,7 +37,12 @@ class CodeBase:
         self.bytes: dict[str, bytes] = {}
         self.unreadable: dict[str, OSError] = {}
         read = set(map(os.path.abspath, self.files))
-        around = [each for each in _around(paths, exclude) if os.path.abspath(each) not in read]
+        alone = [
+            os.path.dirname(os.path.abspath(each)) for each in paths if not os.path.isdir(each)
+        ]
+        roots = sorted({found[-1] for found in map(_up_to_repository, alone) if found})
+        beside = _find_files(map(os.path.relpath, roots), exclude)[0] if roots else []
+        around = [each for each in beside if os.path.abspath(each) not in read]
         for path in (*self.files, *around):
             try:
                 self.bytes[path] = _content(path)
@@ -142,10 +145,15 @@ class CodeBase:
                 raw = self.source(path).text.encode("utf-8")
             except sources.UNREADABLE:
                 return
-        for dotted, level in _import_targets(raw) if b"import" in raw else ():
-            other = self.find_module(dotted, level, path) if dotted or level else None
-            if other is not None and other != path:
-                yield other
+        for dots, base, names, plain in _IMPORT.findall(raw) if b"import" in raw else ():
+            for each in (plain or names).split(b","):
+                name = _NAME.search(each)
+                inner = base + b"." + (name.group() if name else b"")
+                for dotted in (base.strip(b"."), inner.strip(b".")):
+                    target = dotted.decode("utf-8", "replace")
+                    other = self.find_module(target, len(dots), path) if target or dots else None
+                    if other is not None and other != path:
+                        yield other
 
     def find_module(self, dotted: str, level: int, importer: str) -> str | None:
         """The file of this code base that an import with `level` dots means, or None."""
@@ -157,19 +165,7 @@ class CodeBase:
         return next(filter(os.path.isfile, _candidates(dotted, level, importer, self._roots)), None)
 
 
-def _import_targets(raw: bytes) -> Iterator[tuple[str, int]]:
-    """(module, number of leading dots) of each that import statements may mean."""
-    for dots, base, names, plain in _IMPORT.findall(raw):
-        for each in (plain or names).split(b","):
-            found = _NAME.search(each)
-            name = found.group() if found else b""
-            for dotted in (base, base + b"." + name):
-                yield dotted.strip(b".").decode("utf-8", "replace"), len(dots)
-
-
 def _content(path: str) -> bytes:
-    if path == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
     with open(path, "rb") as file:
         return file.read()
 
@@ -243,7 +239,9 @@ def _find_files(paths: Iterable[str], exclude: Sequence[str] = ()) -> tuple[list
             folders[:] = sorted(
                 name
                 for name in folders
-                if _is_read(base, name) and not _matches(base, name, exclude)
+                if name not in _PASSED_OVER and not name.startswith(".")
+                if not os.path.exists(os.path.join(base, name, "pyvenv.cfg"))
+                if not _matches(base, name, exclude)
             )
             wanted = [name for name in names if not _matches(base, name, exclude)]
             found += [
@@ -255,22 +253,6 @@ def _find_files(paths: Iterable[str], exclude: Sequence[str] = ()) -> tuple[list
                 if "." not in name and _is_script(os.path.join(base, name))
             ]
     return sorted(set(map(os.path.normpath, found))), sorted(set(passed))
-
-
-def _around(paths: Iterable[str], exclude: Sequence[str]) -> list[str]:
-    """The files of the repositories around those paths that are files."""
-    folders = [os.path.dirname(os.path.abspath(path)) for path in paths if not os.path.isdir(path)]
-    roots = {found[-1] for found in map(_up_to_repository, folders) if found}
-    return _find_files(map(os.path.relpath, sorted(roots)), exclude)[0] if roots else []
-
-
-def _is_read(base: str, name: str) -> bool:
-    """Whether a folder is one of sources, no hidden one and no virtual environment."""
-    return not (
-        name in _PASSED_OVER
-        or name.startswith(".")
-        or os.path.exists(os.path.join(base, name, "pyvenv.cfg"))
-    )
 
 
 def _matches(base: str, name: str, patterns: Sequence[str]) -> bool:

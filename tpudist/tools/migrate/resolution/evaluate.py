@@ -112,8 +112,13 @@ class Evaluator:
             below = tensorflow_names.spelled_below(walks.text(node.args[-1]) or "")
             return UNKNOWN if below is None else [tensorflow_names.value(below)]
         name = _builtin_name(module, node.func)
+        if name == "getattr" and len(node.args) > 1 and walks.text(node.args[1]) is not None:
+            owner, member = self.values(module, node.args[0]), walks.text(node.args[1]) or ""
+            found = [members.attribute(self, each, member) for each in owner]
+            return set().union(*found, *(self.values(module, each) for each in node.args[2:]))
         if name:
-            return _of_builtin(self, module, node, name)
+            unknown = UNKNOWN if name in _GIVING_BACK else OTHER
+            return _imported_by_name(node, above=True) if name == "__import__" else unknown
         values = self.values(module, node.func)
         if any(members.computes(self, each) for each in values) and self.is_symbolic(module, node):
             return SYMBOLIC
@@ -127,8 +132,7 @@ class Evaluator:
 
     def _operation(self, module: Module, node: Any) -> Iterable[Any]:
         operands = (node.left, node.right) if type(node) is ast.BinOp else (node.operand,)
-        is_symbolic = any(self.values(module, each) >= SYMBOLIC for each in operands)
-        return SYMBOLIC if is_symbolic else OTHER
+        return SYMBOLIC if any(self.values(module, e) >= SYMBOLIC for e in operands) else OTHER
 
     def _subscript(self, module: Module, node: ast.Subscript) -> Iterable[Any]:
         return self._elements(self.values(module, node.value)) or UNKNOWN
@@ -142,18 +146,6 @@ class Evaluator:
     def _either(self, module: Module, node: Any) -> Iterable[Any]:
         inner = node.values if type(node) is ast.BoolOp else [node.body, node.orelse]
         return set().union(*[self.values(module, each) for each in inner])
-
-    def _inner(self, module: Module, node: Any) -> Iterable[Any]:
-        return self.values(module, node.value)
-
-    def _lambda(self, module: Module, node: ast.Lambda) -> Iterable[Any]:
-        return [("function", module, node, False)]
-
-    def _tuple(self, module: Module, node: ast.Tuple) -> Iterable[Any]:
-        return OTHER if _has_star(node) else [("tuple", module, node)]
-
-    def _unknown(self, module: Module, node: Any) -> Iterable[Any]:
-        return UNKNOWN
 
     # What binds a name.
 
@@ -188,7 +180,8 @@ class Evaluator:
                 return self._named(module, outer or scope, value.id)
             return self.values(module, value)
         if kind is ast.AnnAssign:
-            return self._annotated(module, parent)
+            found = NOTHING if parent.value is None else self.values(module, parent.value)
+            return found - UNKNOWN or self.of_annotation(module, parent.annotation)
         if kind is ast.NamedExpr:
             return self.values(module, parent.value)
         if kind is ast.withitem:
@@ -202,14 +195,14 @@ class Evaluator:
             return self._elements(self.values(module, parent.iter)) or UNKNOWN
         return UNKNOWN
 
-    def _annotated(self, module: Module, statement: ast.AnnAssign) -> Values:
-        found = NOTHING if statement.value is None else self.values(module, statement.value)
-        return found - UNKNOWN or self.of_annotation(module, statement.annotation)
-
     def of_annotation(self, module: Module, node: Any) -> Values:
         """The values that a type annotation promises."""
         text = walks.text(node)
-        node = node if text is None else _expression(text)
+        if text is not None:  # with the names of the module
+            try:
+                node = ast.parse(text.strip(), mode="eval").body
+            except (SyntaxError, ValueError, RecursionError):
+                node = None
         if type(node) is ast.Subscript and last_word(node.value) == "Optional":
             node = walks.index_of(node)
         if node is None or _builtin_name(module, node) == "object":
@@ -235,14 +228,6 @@ class Evaluator:
         return frozenset(found)
 
 
-def _expression(text: str) -> ast.expr | None:
-    """The expression that is written as a string, with the names of the module; None if none is."""
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-
-
 def _has_star(node: Any) -> bool:
     return any(type(each) is ast.Starred for each in node.elts)
 
@@ -252,12 +237,12 @@ _METHODS: dict[type, Any] = {
     ast.Call: Evaluator._call,
     ast.IfExp: Evaluator._either,
     ast.BoolOp: Evaluator._either,
-    ast.Lambda: Evaluator._lambda,
-    ast.Tuple: Evaluator._tuple,
-    ast.NamedExpr: Evaluator._inner,
+    ast.Lambda: lambda self, module, node: [("function", module, node, False)],
+    ast.Tuple: lambda self, module, node: OTHER if _has_star(node) else [("tuple", module, node)],
+    ast.NamedExpr: lambda self, module, node: self.values(module, node.value),
     ast.Subscript: Evaluator._subscript,
     **dict.fromkeys((ast.BinOp, ast.UnaryOp), Evaluator._operation),
-    **dict.fromkeys((ast.Await, ast.Yield, ast.YieldFrom), Evaluator._unknown),
+    **dict.fromkeys((ast.Await, ast.Yield, ast.YieldFrom), lambda *_: UNKNOWN),
 }
 
 
@@ -272,8 +257,9 @@ def _of_parameter(evaluator: Evaluator, module: Module, param: ast.arg) -> Value
     if param in (function.args.vararg, function.args.kwarg):
         return UNKNOWN
     if type(function) is ast.Lambda:
-        call, first = module.parent(function), _index(function, param) == 0
-        return _STRATEGY if first and _merges(evaluator, module, call, function) else UNKNOWN
+        call, positional = module.parent(function), function.args.posonlyargs + function.args.args
+        is_first = positional[:1] == [param]
+        return _STRATEGY if is_first and _merges(evaluator, module, call, function) else UNKNOWN
     annotated: Values = frozenset()
     if param.annotation is not None:
         annotated = evaluator.of_annotation(module, param.annotation)
@@ -282,34 +268,20 @@ def _of_parameter(evaluator: Evaluator, module: Module, param: ast.arg) -> Value
     owner = module.around(function, (*FUNCTIONS, ast.ClassDef))
     decorators = [last_word(each) for each in function.decorator_list]
     is_method = type(owner) is ast.ClassDef and "staticmethod" not in decorators
-    index = _index(function, param)
+    every, arguments = [*function.args.posonlyargs, *function.args.args], function.args
+    index = every.index(param) if param in every else _NOWHERE
     if is_method and index == 0:
         return frozenset([("object", module, owner)])
     found: set[Any] = set()
-    default = _default(function, param)
-    if default is not None:
-        found |= evaluator.values(module, default)
+    defaults = list(zip(every[::-1], arguments.defaults[::-1]))
+    for each, default in [*defaults, *zip(arguments.kwonlyargs, arguments.kw_defaults)]:
+        if each is param and default is not None:
+            found |= evaluator.values(module, default)
     passed = list(_passed(evaluator, module, function, owner, index - is_method, param))
     if passed:
         return frozenset(found).union(*passed)
     is_other = annotated == OTHER and last_word(param.annotation) not in _ANY
     return frozenset(found) | (OTHER if is_other else UNKNOWN)
-
-
-def _every(function: Any) -> list[Any]:
-    return [*function.args.posonlyargs, *function.args.args]
-
-
-def _index(function: Any, param: ast.arg) -> int:
-    every = _every(function)
-    return every.index(param) if param in every else _NOWHERE
-
-
-def _default(function: Any, param: ast.arg) -> ast.expr | None:
-    every, arguments = _every(function), function.args
-    pairs = list(zip(every[::-1], arguments.defaults[::-1]))
-    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults)
-    return next((default for each, default in pairs if each is param), None)
 
 
 def _passed(
@@ -319,7 +291,13 @@ def _passed(
     name = function.name
     if type(owner) is ast.ClassDef and name == "__init__":
         name = owner.name
-    for where in _callers(evaluator, module, name):
+    codebase = evaluator.codebase
+    for path in sorted(codebase.leading_to(module.path)):
+        if not codebase.may_call(path, name):
+            continue
+        where = module if path == module.path else codebase.module(path)
+        if where is None:
+            continue
         for call in where.calls_by_name.get(name, ()):
             argument = _argument(call, index, param.arg)
             if argument is not None and _is(evaluator, where, call.func, function, owner):
@@ -338,16 +316,6 @@ def _merges(evaluator: Evaluator, module: Module, call: Any, function: Any) -> b
         and call.args[:1] == [function]
         and ("method", "context", "merge_call") in evaluator.values(module, call.func)
     )
-
-
-def _callers(evaluator: Evaluator, module: Module, name: str) -> Iterator[Module]:
-    """Yields the modules that may call a function: they import its module, and call such a name."""
-    codebase = evaluator.codebase
-    for path in sorted(codebase.leading_to(module.path)):
-        if codebase.may_call(path, name):
-            found = module if path == module.path else codebase.module(path)
-            if found is not None:
-                yield found
 
 
 def _is(evaluator: Evaluator, module: Module, node: Any, function: Any, owner: Any) -> bool:
@@ -380,18 +348,6 @@ def _builtin_name(module: Module, node: Any) -> str:
         return ""
     found = module.scope(node)[node.id]
     return node.id if found and all(each.is_builtin for each in found) else ""
-
-
-def _of_builtin(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> Iterable[Any]:
-    """The values of a call of a builtin: unknown if it may be something that was passed in."""
-    member = walks.text(call.args[1]) if name == "getattr" and len(call.args) > 1 else None
-    if member is not None:
-        owner = evaluator.values(module, call.args[0])
-        found = [members.attribute(evaluator, each, member) for each in owner]
-        return set().union(*found, *(evaluator.values(module, each) for each in call.args[2:]))
-    if name == "__import__":
-        return _imported_by_name(call, above=True)
-    return UNKNOWN if name in _GIVING_BACK else OTHER
 
 
 def _imported_by_name(call: ast.Call, above: bool = False) -> Values:

@@ -34,10 +34,13 @@ _STARRED = frozenset([*_NAMES, *(name.rpartition(".")[0] for name in _NAMES)])
 def of_import(evaluator: Evaluator, module: Module, binding: Binding) -> Values:
     """The values that an import statement of a module gives a name."""
     node = binding.node
-    alias = _alias_of(node, binding.name)
-    if type(node) is ast.Import:
-        return of_dotted(evaluator, module, alias.name if alias.asname else binding.name)
-    return of_from(evaluator, module, node.module or "", node.level, alias.name)
+    for alias in node.names:
+        bound = alias.asname or alias.name
+        if type(node) is ast.Import and bound.split(".")[0] == binding.name:
+            return of_dotted(evaluator, module, alias.name if alias.asname else binding.name)
+        if type(node) is ast.ImportFrom and bound == binding.name:
+            return of_from(evaluator, module, node.module or "", node.level, alias.name)
+    return UNKNOWN
 
 
 def of_dotted(evaluator: Evaluator, module: Module | None, full: str) -> Values:
@@ -89,24 +92,18 @@ def star_imports(evaluator: Evaluator, module: Module) -> Iterator[str]:
 
 def starred(module: Module, name: str) -> Values:
     """The values that a name may have by ``from tensorflow.a import *``."""
-    found = {joined(below, name) for below in _stars(module)}
-    values = map(tensorflow_names.value, found)
+    found = set()
+    for node in module.imports:
+        below = tensorflow_names.spelled_below(node.module) if is_star(node) else None
+        if below is not None and not node.level:
+            found.add(tensorflow_names.value(joined(below, name)))
     return frozenset(
         value
-        for value in values
+        for value in found
         if value[1] in tensorflow_names.FIRST_WORDS
         or "." in value[1]
         and (leads.gone_today(value[1]) is not None or value[1] in _STARRED)
     )
-
-
-def _stars(module: Module) -> Iterator[str]:
-    """The x of each ``from tensorflow.x import *``."""
-    for node in module.imports:
-        if is_star(node) and not node.level:
-            below = tensorflow_names.spelled_below(node.module)
-            if below is not None:
-                yield below
 
 
 def _find(evaluator: Evaluator, module: Module | None, full: str, level: int) -> str | None:
@@ -140,11 +137,3 @@ def member_of_package(full: str, name: str) -> Values:
     if full.partition(".")[0] in _CARRYING:
         return of_package("%s.%s" % (full, name))
     return OTHER if is_known(full) and full.split(".")[0] not in surfaces.HANDING_ON else UNKNOWN
-
-
-def _alias_of(node: ast.Import | ast.ImportFrom, name: str) -> ast.alias:
-    for alias in node.names:
-        bound = alias.asname or alias.name
-        if bound == name or type(node) is ast.Import and bound.split(".")[0] == name:
-            return alias
-    return node.names[0]

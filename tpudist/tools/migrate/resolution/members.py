@@ -76,17 +76,13 @@ def _returned(evaluator: Evaluator, module: Module, function: Any) -> Iterable[A
     said = module.marks.values(function.lineno)
     if said is not None:
         return said
-    decorators = {last_word(_called(each)) for each in function.decorator_list}
+    decorators = {last_word(getattr(each, "func", each)) for each in function.decorator_list}
     if type(function) is ast.AsyncFunctionDef or not decorators.issubset(_TRANSPARENT):
         return UNKNOWN
     returned = [each for each in module.returns[function] if each and not is_none(each)]
     return set().union(*[evaluator.values(module, each) for each in returned]) or (
         frozenset() if returned else OTHER
     )
-
-
-def _called(decorator: Any) -> ast.expr:
-    return decorator.func if type(decorator) is ast.Call else decorator
 
 
 def kind_of(evaluator: Evaluator, module: Module, class_node: ast.ClassDef) -> str:
@@ -173,21 +169,15 @@ def _own(
 
 def assignments(module: Module, owner: ast.ClassDef) -> dict[str, list[Any]]:
     """{attribute: targets, functions and imports} of a class: its own, and ``self.x = ``."""
-    if owner not in module.class_attributes:
-        module.class_attributes[owner] = _of_one(module, owner)
-    return module.class_attributes[owner]
-
-
-def _of_one(module: Module, owner: Any) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    if owner in module.class_attributes:
+        return module.class_attributes[owner]
+    found: dict[str, list[Any]] = module.class_attributes.setdefault(owner, {})
     for binding in module.scope(owner.body[0]).bindings:
         found.setdefault(binding.name, []).append(binding.node)
     for method in owner.body:
-        if type(method) not in FUNCTIONS or not method.args.args:
-            continue
-        own = method.args.args[0].arg
-        for node in walks.nodes(method).of(ast.Attribute):
-            if type(node.ctx) is ast.Store and type(node.value) is ast.Name:
-                if node.value.id == own:
+        if isinstance(method, FUNCTIONS) and method.args.args:
+            own = method.args.args[0].arg
+            for node in walks.nodes(method).of(ast.Attribute):
+                if type(node.ctx) is ast.Store and getattr(node.value, "id", None) == own:
                     found.setdefault(node.attr, []).append(node)
     return found

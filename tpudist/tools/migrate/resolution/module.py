@@ -193,30 +193,28 @@ class Module:
     def arguments(self, call: ast.Call) -> list[Argument]:
         """The arguments of a call, in the order of the text."""
         if call not in self._arguments:
-            found = [self._positional(each) for each in call.args]
-            found += [self._keyword(each) for each in call.keywords]
+            found = []
+            for node in call.args:
+                is_starred = isinstance(node, ast.Starred)
+                value = node.value if isinstance(node, ast.Starred) else node
+                start, end = self.outer_span(value)
+                start = self.span(node)[0] if is_starred else start
+                found.append(Argument(value, "", "*" * is_starred, start, end))
+            for each in call.keywords:
+                start, end = self.outer_span(each.value)
+                start = self._code_alone[:start].rstrip().rindex(each.arg or "**")
+                star = "" if each.arg else "**"
+                found.append(Argument(each.value, each.arg or "", star, start, end))
             self._arguments[call] = sorted(found, key=lambda each: each.start)
         return self._arguments[call]
-
-    def _positional(self, node: Any) -> Argument:
-        is_starred = type(node) is ast.Starred
-        value = node.value if is_starred else node
-        start, end = self.outer_span(value)
-        return Argument(
-            value, "", "*" * is_starred, self.span(node)[0] if is_starred else start, end
-        )
-
-    def _keyword(self, node: ast.keyword) -> Argument:
-        start, end = self.outer_span(node.value)
-        before = self._code_alone[:start].rstrip()
-        if node.arg is None:
-            return Argument(node.value, "", "**", before.rindex("**"), end)
-        return Argument(node.value, node.arg, "", before.rindex(node.arg), end)
 
     @functools.cached_property
     def _code_alone(self) -> str:
         """The text with blanks in place of comments, and of what has a line go on."""
-        return _TEXTS.sub(_blank_unless_string, self.text)
+        return _TEXTS.sub(
+            lambda found: found.group() if found.group()[0] in "\"'" else " " * len(found.group()),
+            self.text,
+        )
 
     def is_alone(self, statement: Any) -> bool:
         """Whether no other statement is on the lines of one."""
@@ -229,29 +227,16 @@ class Module:
         """(start, end) of an expression in the text, with the parentheses around it alone."""
         (start, end), code = self.span(node), self._code_alone
         while True:
-            before, after = code[:start].rstrip(), _after_blanks(code, end)
+            before, after = code[:start].rstrip(), end
+            while code[after : after + 1].isspace():
+                after += 1
             if not before.endswith("(") or code[after : after + 1] != ")":
                 return start, end
-            if _is_callable(before[:-1].rstrip()):
+            called = before[:-1].rstrip()  # the parenthesis belongs to it, as in ``f(``
+            word = _NOT_OF_WORDS.split(called[-_LONG:])[-1]
+            if called[-1:] in (")", "]") or bool(word) and not keyword.iskeyword(word):
                 return start, end
             start, end = len(before) - 1, after + 1
-
-
-def _blank_unless_string(found: re.Match[str]) -> str:
-    text = found.group()
-    return text if text[0] in "\"'" else " " * len(text)
-
-
-def _is_callable(code: str) -> bool:
-    """Whether a parenthesis behind some code belongs to it, as in ``f(`` and ``class A(``."""
-    word = _NOT_OF_WORDS.split(code[-_LONG:])[-1]
-    return code[-1:] in (")", "]") or bool(word) and not keyword.iskeyword(word)
-
-
-def _after_blanks(text: str, end: int) -> int:
-    while text[end : end + 1].isspace():
-        end += 1
-    return end
 
 
 def dotted_name(node: Any) -> str:
@@ -307,19 +292,14 @@ class Marks:
         self._kinds: dict[int, str] = {}
         self._ignored: dict[int, set[str]] = {}
         self.left: dict[int, set[str]] = {}
-        if "tpudist:" in text:
-            for number, line in enumerate(text.split("\n"), 1):
-                self._take(number, _MARK.search(line))
-
-    def _take(self, number: int, mark: re.Match[str] | None) -> None:
-        if mark is None:
-            return
-        word, rules = mark.groups()
-        if word in ("ignore", "left"):
-            names = {name.strip() for name in (rules or "*").split(",")}
-            (self._ignored if word == "ignore" else self.left)[number] = names
-        elif word == _OTHER or word in surfaces.DESCRIPTIONS:
-            self._kinds[number] = word
+        for number, line in enumerate(text.split("\n") if "tpudist:" in text else (), 1):
+            mark = _MARK.search(line)
+            word, rules = mark.groups() if mark is not None else ("", "")
+            if word in ("ignore", "left"):
+                names = {name.strip() for name in (rules or "*").split(",")}
+                (self._ignored if word == "ignore" else self.left)[number] = names
+            elif word == _OTHER or word in surfaces.DESCRIPTIONS:
+                self._kinds[number] = word
 
     def values(self, line: int) -> Values | None:
         """The values that what a line defines is said to have; None if nothing is said."""

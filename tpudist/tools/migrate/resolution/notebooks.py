@@ -8,7 +8,6 @@ of a cell only its lines: all else stays byte for byte.
 from __future__ import annotations
 
 import ast
-import functools
 import json
 import re
 import warnings
@@ -102,7 +101,9 @@ def written(notebook: Notebook, text: str) -> str:
     raw, last = notebook.raw, 0
     pieces = _CELL_LINE.split(text)[1:]
     for index, body in zip(pieces[::2], pieces[1::2]):
-        source, new = notebook.sources[int(index)], _restored(body[:-1])
+        source, new = notebook.sources[int(index)], body[:-1]
+        for mark in (_SET_ASIDE_REST, _SET_ASIDE_VALUE, _SET_ASIDE):
+            new = new.replace(mark, "")
         if "".join(source) != new:
             lines: list[Any] = [source] if isinstance(source, str) else source
             parts += [raw[last : lines[0].start], _encoded(raw, source, new)]
@@ -112,16 +113,17 @@ def written(notebook: Notebook, text: str) -> str:
 
 def _python(text: str) -> tuple[str, str, _Aside]:
     """(a cell as Python, what stands before its marker, [(line from 0, text, why) set aside])."""
-    if text.lstrip().startswith("%%") and not text.lstrip().startswith(_PYTHON_CELLS):
-        return _all_aside(text, "")
-    if _parses(text):
-        return text, "", []
-    body, aside = _magics(text)
-    if _parses(body):
-        return body, "", aside
-    if _parses(_INDENTED + "\n" + body):
-        return body, _INDENTED, aside
-    return _all_aside(text, "it is not Python 3")
+    is_other = text.lstrip().startswith("%%") and not text.lstrip().startswith(_PYTHON_CELLS)
+    if not is_other:
+        if _parses(text):
+            return text, "", []
+        body, aside = _magics(text)
+        for head in ("", _INDENTED):
+            if _parses(head + "\n" * bool(head) + body):
+                return body, head, aside
+    lines, why = text.split("\n"), "" if is_other else "it is not Python 3"
+    all_aside = [(number, line, why) for number, line in enumerate(lines)]
+    return "\n".join(_SET_ASIDE + line for line in lines), "", all_aside
 
 
 def _parses(text: str) -> bool:
@@ -134,16 +136,6 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _all_aside(text: str, why: str) -> tuple[str, str, _Aside]:
-    """As `_python`, of a cell that is not read."""
-    lines = text.split("\n")
-    return (
-        "\n".join(_SET_ASIDE + line for line in lines),
-        "",
-        [(number, line, why) for number, line in enumerate(lines)],
-    )
-
-
 def _magics(text: str) -> tuple[str, _Aside]:
     """(a cell with IPython's lines as comments, those lines)."""
     aside: _Aside = []
@@ -152,19 +144,10 @@ def _magics(text: str) -> tuple[str, _Aside]:
             first = text.count("\n", 0, found.start())
             lines = found.group().split("\n")
             aside += [(first + number, line, "") for number, line in enumerate(lines)]
-        text = pattern.sub(functools.partial(_commented, mark), text)
+        for found in list(pattern.finditer(text))[::-1]:
+            rest = mark + found.group(2).replace("\n", "\n" + _SET_ASIDE_REST)
+            text = text[: found.start(2)] + rest + text[found.end() :]
     return text, sorted(aside)
-
-
-def _commented(mark: str, found: re.Match[str]) -> str:
-    return found.group(1) + mark + found.group(2).replace("\n", "\n" + _SET_ASIDE_REST)
-
-
-def _restored(body: str) -> str:
-    """A cell as it was before `_python`, but for what was changed in it."""
-    for mark in (_SET_ASIDE_REST, _SET_ASIDE_VALUE, _SET_ASIDE):
-        body = body.replace(mark, "")
-    return body
 
 
 def _encoded(raw: str, source: Any, text: str) -> str:

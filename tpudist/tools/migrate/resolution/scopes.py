@@ -107,7 +107,11 @@ class Scopes:
             self._own[node].parent = self.around(node)
         for node in of(ast.Name):
             if type(node.ctx) is ast.Store:
-                self._scope_of_variable(node).bind(node.id, node)
+                scope = self.around(node)
+                if type(self._parents[node]) is ast.NamedExpr:  # binds outside comprehensions
+                    while isinstance(scope.node, _COMPREHENSIONS) and scope.parent is not None:
+                        scope = scope.parent
+                scope.bind(node.id, node)
         for node in of(*_NAMING, ast.arg, *_IMPORTS):
             for name in _bound(node):
                 self.around(node).bind(name, node)
@@ -127,14 +131,6 @@ class Scopes:
                     break
                 is_outside = False
         return self._own.get(node, self.outermost)
-
-    def _scope_of_variable(self, node: ast.Name) -> Scope:
-        """The scope that binds an assigned Name: for ``:=`` the one around a comprehension."""
-        scope = self.around(node)
-        if type(self._parents[node]) is ast.NamedExpr:
-            while isinstance(scope.node, _COMPREHENSIONS) and scope.parent is not None:
-                scope = scope.parent
-        return scope
 
     def references(
         self, names: Iterable[ast.Name], annotations: Iterable[Any]
