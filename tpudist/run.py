@@ -131,11 +131,7 @@ def _check_replicas(every: int, tpu: str | None) -> None:
 
 @contextlib.contextmanager
 def _explaining(json: str | None) -> Iterator[None]:
-    """Prints, after the block, an explanation of each step function that was traced in it.
-
-    Args:
-      json: a file to write it to as well, or None.
-    """
+    """Prints what each step function traced in the block does, and writes it to the file `json`."""
     from tpudist.legacy import explain
     from tpudist.virtual import explanations
 

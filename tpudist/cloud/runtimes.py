@@ -31,11 +31,7 @@ def release_in(runtime: str | None) -> str | None:
 
 
 def runtime_for(tensorflow: str | None) -> str | None:
-    """The version of the TPU runtime for a TensorFlow release: ``x.y.0``.
-
-    TPU runtimes are published per minor release; the patch releases of
-    TensorFlow mostly have none of their own.
-    """
+    """The version of the TPU runtime for a TensorFlow release: ``x.y.0``."""
     release = release_in(tensorflow)
     return release and release + ".0"
 
@@ -61,10 +57,7 @@ def asked(address: str) -> str | None:
 
 
 def refusal(place: str, name: str, runtime: str | None, tensorflow: str) -> TPUStateError | None:
-    """The error of a runtime that is not of the client's minor release, or None.
-
-    A version without a release in it (a nightly) passes.
-    """
+    """The error of a runtime of another minor release, or None; a nightly passes."""
     there, here = release_in(runtime), release_in(tensorflow)
     if there is None or there == here:
         return None
@@ -91,10 +84,7 @@ def line_that_sets(name: str, tensorflow: str | None, runtime: str | None = None
 
 
 def of(node: Node) -> str:
-    """The version of a TPU's runtime: its server's own word, or else the API's.
-
-    The API goes on naming the version that the TPU was made with.
-    """
+    """The version of a TPU's runtime, by its server; the API names the first one for ever."""
     if node.on_its_own_machines or not node.addresses:
         return node.runtime
     return asked(node.addresses[0]) or node.runtime

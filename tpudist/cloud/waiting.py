@@ -157,11 +157,7 @@ def _host(address: str) -> str:
 
 
 def _silent(hosts: Sequence[str], limit: float) -> dict[str, str]:
-    """{host: gRPC's error} of the hosts whose gRPC server does not answer within `limit` seconds.
-
-    gRPC goes through the proxies of the environment, as TensorFlow does with it. Without its
-    package, which TensorFlow asks for, nobody is asked.
-    """
+    """{host: gRPC's error} of the hosts that do not answer in time; none without gRPC's package."""
     try:
         import grpc
     except ImportError:

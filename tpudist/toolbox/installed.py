@@ -48,11 +48,7 @@ def _metadata() -> Iterator[Message]:
 
 
 def tpu_chips() -> list[str]:
-    """The device files of TPU chips on this host (a Cloud TPU VM).
-
-    ``/dev/accel0`` is a TPU; ``/dev/accel/accel0`` is not. Newer TPUs hang on
-    VFIO, where only the PCI vendor (Google, 0x1ae0) tells them from others.
-    """
+    """The device files of TPU chips on this host: ``/dev/accel0``, or Google's on VFIO."""
     return sorted(glob.glob("/dev/accel[0-9]*")) or _google_vfio()
 
 

@@ -176,9 +176,6 @@ def _problems(reports: list[Report], options: argparse.Namespace) -> Iterator[st
 
 
 def difference(before: dict[str, Any], after: dict[str, Any], rtol: float = 0.05) -> str:
-    """Formats the differences of what two reports are compared by, as indented lines; "" if none.
-
-    HBM, FLOPs and bytes may differ by the tolerance `rtol`.
-    """
+    """Formats what differs between two reports by more than `rtol`, as indented lines; or ""."""
     differences = compare.differences(before, after, rtol)
     return compare.explain(before, after, differences) if differences else ""

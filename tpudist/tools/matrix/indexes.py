@@ -39,10 +39,7 @@ _VARIABLES = {
 
 
 def given_to_uv(project: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables that uv runs with: this process', and pip's indexes if uv has none.
-
-    A project's folder may have settings of uv.
-    """
+    """The variables that uv runs with: this process', and pip's indexes if uv has none."""
     environ = dict(os.environ if environ is None else environ)
     if not any(name in environ for name in OWN) and not _has_settings(project, environ):
         for name, value in translated(_pip_configuration()).items():

@@ -28,11 +28,7 @@ _PATIENCE = 10
 
 
 def variables(environment: Environment, row: Row, tpu: str) -> dict[str, str]:
-    """The variables that a command in an environment gets; the row's own win.
-
-    TPUDIST_TPU is `tpu`. TPUDIST_EXPECT_TF is the TensorFlow of the row, such as "2.16" of the row
-    "2.16-tf-keras", for tests that ask.
-    """
+    """The variables that a command in an environment gets; the row's own win."""
     variables = dict(
         os.environ, TPUDIST_TPU=tpu, TPUDIST_EXPECT_TF=row.minor, VIRTUAL_ENV=environment.folder
     )

@@ -57,10 +57,7 @@ class Engine:
         return tuple(wanted) or _IMPORT
 
     def migrate(self, path: str) -> outcomes.Result:
-        """The outcome of migrating a file, which is not touched.
-
-        What it raises is a fault of tpudist.
-        """
+        """The outcome of migrating a file, which is not touched."""
         raw, era = self._codebase.bytes[path], self._program.eras.get(path, "")
         try:
             source = sources.read(path, raw)
@@ -103,7 +100,8 @@ class Engine:
             if self._keras == "3" and path in self._program.keras_graphs:
                 starts.leave_graph(plan)
             elif self._keras == "2" and path in self._program.keras_starts:
-                starts.plan_line(plan)
+                lines = starts.LINES  # before the imports are planned
+                plan.done(imports.put_first(plan, lines), starts.KERAS, "", lines[-1])
         moved = self._relocation(plan, path, era)
         if moved is not None:
             imports.plan_imports(plan, moved)

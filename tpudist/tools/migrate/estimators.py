@@ -22,10 +22,7 @@ def named(found: Iterable[Evidence]) -> str:
 
 
 def files(codebase: CodeBase, names: Mapping[str, str], second: Iterable[str]) -> dict[str, str]:
-    """The files of programs with a TPUEstimator: {file: its name of one, "" if it has none}.
-
-    Not among them are the files of TensorFlow 2 (`second`), and what these import.
-    """
+    """{file of a program with a TPUEstimator: its name of one}, without `second`'s."""
     kept = set(second).difference(names)
     beside = codebase.programs(names) - codebase.below(kept)
     moved = {path for path in beside if b"tensorflow" in codebase.bytes[path]}

@@ -49,10 +49,7 @@ def of_file(
 
 
 def freezes_batch_norm(nodes: walks.Nodes, names: Iterable[str | None]) -> bool:
-    """Whether a file with these names of TensorFlow sets ``trainable`` of a layer to False.
-
-    A BatchNormalization uses its moving means then, in TensorFlow 2 alone.
-    """
+    """Whether a file with these names of TensorFlow sets ``trainable`` of a layer to False."""
     return BATCH_NORM in names and any(
         walks.last_word(target) == "trainable" and getattr(each.value, "value", None) is False
         for each in nodes.of(ast.Assign)
@@ -75,10 +72,7 @@ def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[str]:
 
 
 def of_program(codebase: CodeBase, path: str, known: Mapping[str, str], origin: str) -> str:
-    """The generation of a file without hints: that of the files it is used with.
-
-    `known` are the files that have hints. It is `BOTH` where the nearest files have both, or "".
-    """
+    """The generation of a file without hints: that of the nearest `known` files, `BOTH`, or ""."""
     if origin != "auto":
         return FIRST if origin.startswith("1") else SECOND
     for related in (codebase.above, codebase.below, codebase.programs):

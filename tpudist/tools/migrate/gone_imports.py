@@ -31,10 +31,7 @@ def covered(name: str, era: str) -> bool:
 
 
 def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
-    """Reports imports of contrib modules that stay, which no later TensorFlow has.
-
-    The file uses the drop-in namespace of `era` afterwards, if that is not "".
-    """
+    """Reports imports of contrib that stay, for which the drop-in of `era` does not answer."""
     for node, full, bound in _imports(plan):
         below = tensorflow_names.below_tensorflow(full) or ""
         stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
@@ -48,10 +45,7 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
 
 
 def leave_names(plan: Plan, rule: str) -> None:
-    """Reports other imports of what a later TensorFlow does not have.
-
-    The rule is "gone-names" for today's TensorFlow, "gone-by-2-2" for 2.2.
-    """
+    """Reports other imports of what today's TensorFlow ("gone-names") or 2.2 has not."""
     is_today = rule == "gone-names"
     for node, full, _ in _imports(plan):
         below = tensorflow_names.below_tensorflow(full) or ""

@@ -183,10 +183,7 @@ def _replace_module(plan: Plan, node: ast.ImportFrom, new: str) -> None:
 
 
 def _joined(lines: Sequence[str], indent: str | None) -> list[str]:
-    """Imports with the names of one module in one statement, where the first of them stood.
-
-    Each has one name; `indent` stands before it, or is None if all are to stand on one line.
-    """
+    """Joins imports of one module; `indent` is None if all are to stand on one line."""
     found: dict[str, list[str]] = {}
     for line in lines:
         start, _, name = line.partition("import ")

@@ -84,24 +84,24 @@ class Finding(NamedTuple):
         return ["%s:%d:%d" % (use.path, use.line, use.column) for use in self.uses]
 
     def lines(self) -> Iterator[str]:
-        """The line that is printed, and the one with more places."""
+        """The line that is printed, and one with as many further places as fit on it.
+
+        They are lines of the file, then ``other.py:3``.
+        """
         yield "%s: %s" % (self.places()[0], self.said())
-        others = self.uses[1:]
+        others, path, listed = self.uses[1:], self.uses[0].path, ""
+        for use in others:
+            name = (
+                "" if use.path == path else os.path.relpath(use.path, os.path.dirname(path) or ".")
+            )
+            place = ", %s%d" % (name and name + ":", use.line)
+            if len(listed + place) > _WIDTH - len("    and 100 more places: , ..."):
+                listed += ", ..."
+                break
+            listed += place
         if others:
             count = "%d more place%s" % (len(others), "s" * (len(others) > 1))
-            yield "    and %s: %s" % (count, _listed(others, self.uses[0].path))
-
-
-def _listed(uses: list[Use], path: str) -> str:
-    """The places of uses: lines of a file, then ``other.py:3``; as many as fit on a line."""
-    folder, room, listed = os.path.dirname(path), _WIDTH - len("    and 100 more places: , ..."), ""
-    for use in uses:
-        name = "" if use.path == path else os.path.relpath(use.path, folder or ".") + ":"
-        place = ", %s%d" % (name, use.line)
-        if len(listed + place) > room:
-            return listed[2:] + ", ..."
-        listed += place
-    return listed[2:]
+            yield "    and %s: %s" % (count, listed[2:])
 
 
 def findings(results: Iterable[Result]) -> list[Finding]:

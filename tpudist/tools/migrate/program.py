@@ -239,10 +239,7 @@ class Program:
         return found | self._entries(codebase, sessions - tests, choosing)
 
     def _entries(self, codebase: CodeBase, paths: set[str], choosing: set[str]) -> set[str]:
-        """The first files of the programs of some files, unless they import one of `choosing`.
-
-        With ``if __name__ == "__main__"``, or that no file imports; a setup.py trains nothing.
-        """
+        """The first files of the programs of some files, unless they import one of `choosing`."""
         return {
             path
             for path in codebase.above(paths)
@@ -252,11 +249,7 @@ class Program:
         }
 
     def _divided(self, codebase: CodeBase, origin: str) -> set[str]:
-        """The files of programs with a contrib TPUStrategy of 1.13 or before.
-
-        A program with names of 1.14 is newer, unless it calls a method that ended before 1.14:
-        tpudist divides the loss in that one too (`tpudist.contrib.strategy`).
-        """
+        """The files of programs with a contrib TPUStrategy of 1.13 or before."""
         if origin not in ("auto", "1.11", "1.13"):
             return set()
         found: set[str] = set()

@@ -23,14 +23,11 @@ _CALL = "disable_v2_behavior()"
 #: The rules that only a program for Keras 3 needs.
 OF_KERAS_3 = ("keras-losses", "keras-tensors")
 _IN_GRAPHS = re.compile(r"keras\.(layers|models|Model|Sequential|Input|backend|applications)\b")
-_LINES = ("import os", 'os.environ["TF_USE_LEGACY_KERAS"] = "1"  # Keras 2: pip install tf_keras')
+LINES = ("import os", 'os.environ["TF_USE_LEGACY_KERAS"] = "1"  # Keras 2: pip install tf_keras')
 
 
 def plan_call(plan: Plan, is_v1: bool, home: str) -> None:
-    """Adds the call to the file that a program starts with, after its imports are planned.
-
-    Its ``tf`` becomes that of ``tf.compat.v1`` if `is_v1`; one without gets `home` as ``tf``.
-    """
+    """Adds the call to the first file of a program, whose imports are planned."""
     module = plan.module
     name, statement = plan.tensorflow_at(module.tree)
     places = [(statement, name)] if name else list(_imports(module))
@@ -66,8 +63,3 @@ def leave_graph(plan: Plan) -> None:
             why = "Keras 3 builds nothing in the graph of a Session"
             plan.leave(call, KERAS, module.code(call.func), "--keras 2", why)
             return
-
-
-def plan_line(plan: Plan) -> None:
-    """Adds the line to the file that a program starts with, before its imports are planned."""
-    plan.done(imports.put_first(plan, _LINES), KERAS, "", _LINES[-1])

@@ -107,10 +107,7 @@ class Plan:
         return self.module.marks.ignored(node.lineno, rule)
 
     def tensorflow_at(self, node: Any) -> tuple[str, Any]:
-        """(the name of ``tf`` where a node stands, the statement that binds it).
-
-        Without one ("", an import of something else of TensorFlow), or ("", None).
-        """
+        """(the name of ``tf`` where a node stands, or "", and the statement that binds it)."""
         scope, outermost, other = self.module.scope(node), self.module.global_scope(), None
         while scope.parent is not None:
             for each in sorted(scope.bindings, key=lambda each: _NAMES.get(each.name, each.name)):
@@ -131,10 +128,7 @@ class Plan:
         return name or "tf"
 
     def package(self, full: str, node: Any) -> str | None:
-        """The expression for a full name outside of TensorFlow, whose import is asked for.
-
-        Returns None if the file has something else under the name it begins with.
-        """
+        """The expression for a full name of another package; None if its first word is taken."""
         whole = next(each for each in _IMPORTS if (full + ".").startswith(each + "."))
         line, start = _IMPORTS[whole]
         asked = [each for lines in self.asked.values() for each in lines]
@@ -232,10 +226,7 @@ class Use:
         return self.module.arguments(self.call)
 
     def argument(self, index: int, *keywords: str) -> Argument | None:
-        """The argument of the call at a position, or of one of some keywords, or None.
-
-        Position -1 is that of none.
-        """
+        """The argument at a position (-1 for none), or of one of some keywords, or None."""
         for each in self.arguments:
             if each.name and each.name in keywords:
                 return each
@@ -273,11 +264,7 @@ class Use:
         self.note(self.plan.final(member) if self.kind == "strategy" else member)
 
     def respell(self, dotted: str) -> None:
-        """Rewrites a name below ``tf`` to another one.
-
-        A name that a ``from`` import or a variable gives is left as it is: its import, or what
-        was assigned to the variable, is what changes.
-        """
+        """Rewrites a name below ``tf`` to another one, unless an import or a variable gives it."""
         if type(self.node) is ast.Name:
             self.plan.has_moved = True
             return

@@ -94,10 +94,7 @@ def tpu_at_hand(name: str | None) -> str:
 
 
 def all_surfaces(tpu: str, end: float) -> list[dict[str, Any]]:
-    """The reports of all surfaces' processes until `end`, each line with its ``era``.
-
-    They run one after the other, because a TPU serves one process at a time.
-    """
+    """The reports of all surfaces' processes until `end`, each line with its ``era``."""
     lines: list[dict[str, Any]] = []
     for era in surfaces.ERAS:
         start = time.monotonic()

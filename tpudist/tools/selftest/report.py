@@ -88,10 +88,7 @@ def compared(line: Mapping[str, Any], recorded: Mapping[str, Any], virtual: bool
 
 
 def text(report: Line, path: str) -> str:
-    """The text for the terminal; the report is written at a path.
-
-    It has the verdict, and what disagrees, failed, is left, or was not tried.
-    """
+    """The text for the terminal; the report is written at a path."""
     word = "UNFINISHED" if report["unfinished"] else "OK"
     agree, count = sum(value["agrees"] for value in report["values"]), len(report["values"])
     told = word if report["ok"] else "NOT OK", agree, count, len(report["failed"])

@@ -142,11 +142,7 @@ def _short(name: str) -> str:
 
 
 def _layer(name: str) -> str:
-    """Returns the name scope of an op, of a gradient or an update without what adds to its name.
-
-    ``a/dense/MatMul``, and its gradient ``gradient_tape/a/dense/MatMul/MatMul_1``, are of
-    ``a/dense``: types of ops begin with a capital letter, and names of layers do not.
-    """
+    """Returns the name scope of an op; of a gradient or an update that of its layer."""
     parts = [each for each in name.split("/")[:-1] if not _NO_SCOPE.match(each)]
     while parts and parts[-1][:1].isupper() and len(parts) > 1:
         parts.pop()

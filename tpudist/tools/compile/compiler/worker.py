@@ -125,10 +125,7 @@ def _compile(request: dict[str, Any], answer: dict[str, Any]) -> None:
 
 
 def _peak_bytes() -> int:
-    """Returns the peak resident memory of this process alone.
-
-    ``ru_maxrss`` would count what the parent had when it forked.
-    """
+    """Returns the peak resident memory of this process alone; `ru_maxrss` counts the parent's."""
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         return 1024 * sum(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
 
@@ -217,10 +214,7 @@ class Api:
 
 
 def _topology(api: Api, name: str, options: Mapping[str, Any]) -> int:
-    """Describes a slice to the compiler, such as ``"v5e:2x4"``, and returns its handle.
-
-    An option is a text or a list of int.
-    """
+    """Describes a slice to the compiler; options are texts or lists of int. Returns its handle."""
     encoded = ctypes.create_string_buffer(name.encode())
     values, buffers = _named_values(options)
     place, several = ctypes.addressof(encoded), ctypes.addressof(values)

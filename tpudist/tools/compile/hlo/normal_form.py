@@ -102,12 +102,7 @@ def entry(module: HloModule) -> HloComputation:
 
 
 def _add_shardings(module: HloModule) -> None:
-    """Shards each entry parameter as its first annotation says, and the results likewise.
-
-    TensorFlow's own TPU rewrite does the same: what is not annotated is replicated,
-    an updated variable stays as it was. What is assigned to one device is replicated
-    too, because each device of a SPMD program has all entry parameters.
-    """
+    """Shards each entry parameter as its first annotation says, and the results likewise."""
     computation = entry(module)
     users: dict[int, list[HloInstruction]] = {}
     for instruction in computation.instructions:

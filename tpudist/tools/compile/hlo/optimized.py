@@ -50,11 +50,7 @@ def collectives(module: HloModule) -> dict[str, tuple[int, int]]:
 
 
 def _sent_bytes(kind: str, instruction: HloInstruction, by_id: Mapping[int, HloInstruction]) -> int:
-    """Returns the bytes that a device puts into a collective.
-
-    Where libtpu writes an all-gather as a sum, the device puts in its own slice of the
-    operand.
-    """
+    """Returns the bytes that a device puts in; an all-gather written as a sum has its slice."""
     operands = [by_id[each] for each in instruction.operand_ids]
     if kind == "all-gather":
         operands = [
@@ -130,10 +126,7 @@ def _fused(
 
 
 def largest_arrays(module: HloModule, count: int) -> list[tuple[int, str, str]]:
-    """Returns (bytes, op_name, shape as text) of each of the largest arrays computed.
-
-    The module is the one before optimization, whose ops are the user's.
-    """
+    """Returns (bytes, op_name, shape as text) of the largest arrays of an unoptimized module."""
     arrays = {}
     for computation in module.computations:
         for instruction in computation.instructions:

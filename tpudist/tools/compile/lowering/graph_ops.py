@@ -28,10 +28,7 @@ def location(op: tf.Operation) -> str:
 
 
 def creation_line(handle: tf.Tensor) -> str:
-    """Returns "file:line" of the user's code that created a variable, "" if unknown.
-
-    Its handle is the resource tensor, eager or of a graph.
-    """
+    """Returns "file:line" of the user's code that created a variable, "" if unknown."""
     frames = list(reversed(stored_once.creation_frames(handle)))
     if frames or graphs.is_eager(handle):
         return _users_line(frames)
@@ -39,10 +36,7 @@ def creation_line(handle: tf.Tensor) -> str:
 
 
 def error_line(error: BaseException) -> str:
-    """Returns "file:line" of the user's code that raised an exception, "" if none did.
-
-    If AutoGraph converted the code, its lines are in the message, each marked with a star.
-    """
+    """Returns "file:line" of the user's code that raised an exception, "" if none did."""
     converted = _AUTOGRAPH_LINE.findall(str(error))
     frames: Any = [(file, int(line)) for file, line in converted]
     return _users_line(frames or traceback.extract_tb(error.__traceback__))
@@ -55,10 +49,7 @@ def _users_line(frames: Any) -> str:
 
 
 def collectives(graph: tf.Graph) -> tuple[Collective, ...]:
-    """Returns a `Collective` for each collective of a graph.
-
-    A collective in a loop counts once, one in a function once for each call.
-    """
+    """Returns the collectives of a graph: one in a loop once, one in a function once a call."""
     return tuple(
         Collective(
             kinds.OPS[op.type].replace("_", "-"),

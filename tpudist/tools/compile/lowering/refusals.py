@@ -35,11 +35,7 @@ _OTHERWISE = "write that line with shapes that are known while tracing"
 
 
 def refuse_unsupported(graph: tf.Graph) -> None:
-    """Refuses a step with ops that a TPU does not have, also in functions, branches and loops.
-
-    The error names each, with the line of the user's code and what to do about it. Values that
-    only the run knows are named with them; alone they are refused where TensorFlow refuses them.
-    """
+    """Refuses a step with ops that a TPU does not have, in functions too, each with its line."""
     found = causes.without_host(graph, graph.outputs)
     if not all(each.is_of_value for each in found):
         raise _error(
@@ -52,11 +48,7 @@ def refuse_unsupported(graph: tf.Graph) -> None:
 
 
 def tracing_error(graph: tf.Graph, error: Exception) -> CompileError:
-    """Returns the error for an exception that a step raised while it was traced.
-
-    Ops before it that a TPU refuses are named too: often the exception is about their
-    results, which have no shape. The graph is that of the step, as far as it was traced.
-    """
+    """Returns the error of a step that raised while it was traced, with what a TPU refuses."""
     results = [tensor for op in graph.get_operations() for tensor in op.outputs]
     found = causes.without_host(graph, results)
     lines = list(map(str, found))
@@ -79,10 +71,7 @@ def tracing_error(graph: tf.Graph, error: Exception) -> CompileError:
 
 
 def lowering_error(step: Step, error: Exception) -> CompileError:
-    """Returns the error for an exception that TensorFlow raised while it lowered a step.
-
-    It names the lines whose shapes depend on values, else that of the node in the message.
-    """
+    """Returns the error of what TensorFlow raised while it lowered a step, with lines."""
     graph, message = step.graph, str(getattr(error, "message", error)).strip()
     instead = next((hint for part, hint in _HINTS.items() if part in message), _OTHERWISE)
     if "compile-time constant" in message:
@@ -111,10 +100,7 @@ def _error(seen: str, why: str, instead: str, found: Sequence[causes.Cause]) -> 
 
 
 def _line_of_node(graph: tf.Graph, message: str) -> str:
-    """Returns "file:line" of the node that a message names, "" if it names none.
-
-    In the body of a loop the name ends with the op's own, without the loop's.
-    """
+    """Returns "file:line" of the node that a message names, of a loop by its last words; or ""."""
     nodes = ["/" + each for pair in _NODE.findall(message) for each in pair if each]
     ops = list(dependencies.all_ops(graph))
     found = (

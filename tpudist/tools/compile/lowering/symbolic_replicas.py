@@ -91,10 +91,7 @@ class SymbolicExtended(VirtualExtended):
         return self._sum(value * tf.cast(1.0 / self._num_replicas_in_sync, value.dtype))
 
     def reduce_along(self, reduce_op: object, value: object, axis: object) -> Tensor:
-        """Reduces a value over replicas and along an axis, or several; see `Strategy`.
-
-        MEAN divides by the number of examples.
-        """
+        """Reduces over replicas and along axes; see `Strategy`. MEAN divides by the examples."""
         value = tf.convert_to_tensor(distributed.components(value)[0])
         total = self._sum(tf.reduce_sum(value, axis=axis))
         if reduce_op != tf.distribute.ReduceOp.MEAN:

@@ -131,11 +131,7 @@ class _Handle(NamedTuple):
 
 
 def _variable_handle(captured: Input) -> _Handle:
-    """Returns the `_Handle` of a captured variable.
-
-    An eager variable stands for itself. A stand-in replaces a variable of a graph,
-    which has no value outside of a Session, and one that is not initialized.
-    """
+    """Returns the `_Handle` of a captured variable: its own, or a stand-in's."""
     name, placeholder, outer = captured
     shape, dtype = graphs.stored_in(placeholder)
     if shape is None or not shape.is_fully_defined():
@@ -159,10 +155,7 @@ def _variable_handle(captured: Input) -> _Handle:
 
 
 def stand_in_variable(shape: tf.TensorShape, dtype: tf.DType) -> Variable:
-    """Creates a stand-in: uninitialized memory if it is floating-point, else zeros.
-
-    Context: eager.
-    """
+    """Creates a stand-in, eagerly: uninitialized memory if it is floating-point, else zeros."""
     if dtype.is_floating:
         value = tf.raw_ops.Empty(shape=shape, dtype=dtype, init=False)
     else:

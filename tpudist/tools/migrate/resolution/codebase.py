@@ -223,11 +223,7 @@ _PASSED_OVER = frozenset(_BUILT + ("__pycache__", "node_modules") + machine.INST
 
 
 def _find_files(paths: Iterable[str], exclude: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """(the ``.py`` and ``.ipynb`` files of paths, and what a user may miss there), both sorted.
-
-    What is named itself is taken whatever its name. Missed are folders called build or dist, and
-    scripts of Python without ``.py``.
-    """
+    """(files of paths, what a user may miss: build, dist, scripts without ``.py``), both sorted."""
     found: list[str] = []
     passed: list[str] = []
     for path in paths:

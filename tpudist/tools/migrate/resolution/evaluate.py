@@ -42,10 +42,7 @@ ELEMENTS = {"keras_tensor": "keras_tensor", "layers": "layer", "metrics": "metri
 
 
 class Evaluator:
-    """Finds the values of expressions of a code base.
-
-    It asks whether ``tf`` in the file at a path means that of ``tf.compat.v1``.
-    """
+    """Finds the values of expressions; `wants_v1` says whether a file is TensorFlow 1's."""
 
     def __init__(self, codebase: CodeBase, wants_v1: Callable[[str], bool]) -> None:
         self.codebase, self.wants_v1 = codebase, wants_v1
@@ -351,10 +348,7 @@ def _builtin_name(module: Module, node: Any) -> str:
 
 
 def _imported_by_name(call: ast.Call, above: bool = False) -> Values:
-    """The values of ``importlib.import_module("tensorflow.a")`` and its kin.
-
-    ``__import__`` gives the package that a module is in, which is `above` it.
-    """
+    """The values of ``import_module(name)``; of ``__import__`` the package `above` it."""
     name = literal(call.args[0]) if call.args else None
     name = name.split(".")[0] if name and above else name
     below = tensorflow_names.spelled_below(name or "")

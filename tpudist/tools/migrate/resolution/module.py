@@ -38,10 +38,7 @@ class Argument(NamedTuple):
 
 
 class Module:
-    """A parsed file: its syntax tree, nodes (as of `walks.Nodes`), and marks of the user.
-
-    What this Python cannot read raises a SyntaxError, ValueError or RecursionError.
-    """
+    """A parsed file: its tree, nodes, and marks of the user; raises what `walks.parse` raises."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text

@@ -69,10 +69,7 @@ _ESCAPED = {each: "\\u%04x" % ord(each) for each in "<>&'="}
 
 
 def read(raw: str) -> tuple[str, Notebook]:
-    """(the source of the module, the `Notebook`) of a notebook's text.
-
-    What is no notebook raises a ValueError, KeyError or TypeError.
-    """
+    """(the module's source, the `Notebook`) of a text; raises if it is none."""
     cells = _Decoder().decode(raw)["cells"]
     found = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     texts = ["".join(source) for source in found]

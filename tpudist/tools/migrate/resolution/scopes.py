@@ -135,10 +135,7 @@ class Scopes:
     def references(
         self, names: Iterable[ast.Name], annotations: Iterable[Any]
     ) -> dict[tuple[Scope, str], list[Any]]:
-        """Returns {(scope, a name that it binds): the nodes that read it}, of all names of a file.
-
-        Annotations are types that are written as strings.
-        """
+        """Returns {(scope, a name that it binds): the nodes that read it}."""
         reading = [(name, each) for each in annotations for name in _WORD.findall(each.value)]
         reading += [(node.id, node) for node in names if type(node.ctx) is not ast.Store]
         found: dict[tuple[Scope, str], list[Any]] = {}

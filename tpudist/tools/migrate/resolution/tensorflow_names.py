@@ -37,10 +37,7 @@ FIRST_WORDS = {"contrib", "compat"}.union(
 
 
 def value(dotted: str, is_v1: bool = False) -> tuple[str, str, bool]:
-    """Returns the value of a dotted name, as the module `evaluate` has values.
-
-    It is below ``tf``, or `is_v1` below ``tf.compat.v1``, which it may begin with as well.
-    """
+    """Returns the value of a dotted name below ``tf``, or `is_v1` below ``tf.compat.v1``."""
     return "tf", without_compat(dotted), is_v1 or (dotted + ".").startswith(_V1)
 
 
@@ -51,10 +48,7 @@ def only(values: Iterable[tuple[Any, ...]]) -> str | None:
 
 
 def below_tensorflow(full: str) -> str | None:
-    """The dotted name below ``tf`` that a full name means, None for what is not TensorFlow's.
-
-    "Session" for "tensorflow.compat.v1.Session", "" for TensorFlow itself.
-    """
+    """The name below ``tf`` that a full one means: "" for TensorFlow itself; None for others."""
     below = spelled_below(full)
     return None if below is None else without_compat(below)
 

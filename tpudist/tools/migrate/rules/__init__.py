@@ -41,11 +41,6 @@ class Rule(NamedTuple):
     type: str | None  # what to type where it leaves something
     example: tuple[str, str]  # a line before, and after; ("", "") if there is none
 
-    @property
-    def summary(self) -> str:
-        """A sentence on what the rule does."""
-        return self.text.split("\n")[0]
-
 
 #: {name: (uses, function)} of the rules whose modules are imported.
 _FUNCTIONS: dict[str, tuple[frozenset[tuple[str, str]], Function]] = {}
@@ -76,15 +71,15 @@ def load() -> tuple[Rule, ...]:
     """All rules and other keys, in the order of the table."""
     for name in _MODULES:
         importlib.import_module("%s.%s" % (__name__, name))
-    return tuple(map(_rule, table().sections()))
-
-
-def _rule(name: str) -> Rule:
-    row = table()[name]
-    uses, apply = _FUNCTIONS.get(name, (frozenset(), lambda use: None))
-    text, get = row["text"].replace("\n|", "\n"), row.get
-    example = get("before", ""), get("after", "it is reported")
-    return Rule(name, row["step"], row["note"], uses, apply, text, get("why"), get("type"), example)
+    found = []
+    for name in table().sections():
+        row = table()[name]
+        uses, apply = _FUNCTIONS.get(name, (frozenset(), lambda use: None))
+        text, get = row["text"].replace("\n|", "\n"), row.get
+        example = get("before", ""), get("after", "it is reported")
+        texts = text, get("why"), get("type"), example
+        found.append(Rule(name, row["step"], row["note"], uses, apply, *texts))
+    return tuple(found)
 
 
 def words() -> dict[str, str]:
@@ -95,7 +90,8 @@ def words() -> dict[str, str]:
 def listed() -> str:
     """All keys, each with a sentence and its note."""
     return "\n".join(
-        "%s (to %s)\n    %s\n    %s" % (key.name, key.step, key.summary, key.note) for key in load()
+        "%s (to %s)\n    %s\n    %s" % (key.name, key.step, key.text.split("\n")[0], key.note)
+        for key in load()
     )
 
 

@@ -36,7 +36,12 @@ def contrib_homes(use: Use) -> None:
             return
         for argument, name in renamed:
             use.rename_keyword(argument, name)
-    if isinstance(use.node, ast.Name) or _is_carried(use, new):
+    base = first_name(use.node)
+    module = use.tensorflow_name(base) if isinstance(base, ast.Name) else None
+    is_carried = module is not None and module.startswith("contrib.")
+    if module and is_carried:  # what binds its first word may lead there
+        is_carried = leads.lead(module).target + use.name[len(module) :] == new.target
+    if isinstance(use.node, ast.Name) or is_carried:
         return  # what binds its first name changes
     if new.target.startswith(_V1):
         use.respell(new.target[len(_V1) :])
@@ -53,16 +58,6 @@ def _renamed(use: Use, new: Lead) -> list[tuple[Argument, str]] | None:
         return None
     pairs = [(each, kept[each.name]) for each in named]
     return [(each, name) for each, name in pairs if each.name != name]
-
-
-def _is_carried(use: Use, new: Lead) -> bool:
-    """Whether the name stays as it is written: what binds its first word leads there."""
-    base = first_name(use.node)
-    module = use.tensorflow_name(base) if isinstance(base, ast.Name) else None
-    if not module or not module.startswith("contrib."):
-        return False
-    rest = use.name[len(module) :]
-    return leads.lead(module).target + rest == new.target
 
 
 def _spelled(new: Lead) -> str:

@@ -82,10 +82,7 @@ def graph_iterators(use: Use) -> None:
 
 
 def _iterator_of(use: Use, call: ast.Call) -> ast.Call | None:
-    """The call of ``make_initializable_iterator``, in a graph, of the dataset that a call makes.
-
-    None if there is none, or if something else reads the dataset.
-    """
+    """The call that makes the initializable iterator of a call's dataset in a graph, or None."""
     module, dataset, assign = use.module, call, use.module.parent(call)
     target = assign.targets[0] if type(assign) is ast.Assign else None
     if type(target) is ast.Name and len(assign.targets) == 1:

@@ -98,20 +98,20 @@ _NEW = "compat.dimension_value"
 def dimension_values(use: Use) -> None:
     """``x.shape[0].value`` is ``tf.compat.dimension_value(x.shape[0])``."""
     program, path = use.plan.program, use.module.path
-    if path in program.graphs - program.v2_graphs or not _is_dimension(use, use.node.value):
+    if path in program.graphs - program.v2_graphs:
         return  # with TensorFlow 1's behavior they have it
+    owner = use.node.value  # a dimension is an element of a shape, or one of a loop
+    if type(owner) is ast.Subscript:
+        is_dimension = type(owner.slice) is not ast.Slice and _is_shape(use, owner.value)
+    else:
+        loop = _binding(use, owner)
+        is_dimension = isinstance(loop, (ast.For, ast.comprehension)) and _is_shape(use, loop.iter)
+    if not is_dimension:
+        return
     start, end = use.module.outer_span(use.node.value)
     use.edits.wrap(start, end, use.spelled(_NEW) + "(", ")")
     use.edits.remove(end, use.module.span(use.node)[1])
     use.note("tf." + _NEW)
-
-
-def _is_dimension(use: Use, node: Any) -> bool:
-    """Whether an expression is one dimension of a shape: an element of it, or one of a loop."""
-    if type(node) is ast.Subscript:
-        return type(node.slice) is not ast.Slice and _is_shape(use, node.value)
-    loop = _binding(use, node)
-    return isinstance(loop, (ast.For, ast.comprehension)) and _is_shape(use, loop.iter)
 
 
 def _is_shape(use: Use, node: Any) -> bool:

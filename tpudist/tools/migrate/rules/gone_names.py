@@ -26,7 +26,13 @@ def gone_contrib(use: Use) -> None:
 @rule(NAME, [("tf", name) for name in leads.gone_names()])
 def gone_names(use: Use) -> None:
     """Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
-    if not _is_inner(use) and not use.plan.has(use.name, is_v1(use)):
+    name, node = use.name, use.module.parent(use.node)
+    while type(node) is ast.Attribute:
+        name += "." + node.attr
+        if leads.gone_today(name) != use.name:
+            return  # a longer name around it is one of these, or has moved
+        node = use.module.parent(node)
+    if not use.plan.has(use.name, is_v1(use)):
         use.leave(WHY, leads.gone_names()[use.name])
 
 
@@ -48,17 +54,6 @@ def is_v1(use: Use) -> bool:
     )
 
 
-def _is_inner(use: Use) -> bool:
-    """Whether a longer name around it is one of these, or has moved."""
-    name, node = use.name, use.module.parent(use.node)
-    while type(node) is ast.Attribute:
-        name += "." + node.attr
-        if leads.gone_today(name) != use.name:
-            return True
-        node = use.module.parent(node)
-    return False
-
-
 #: {rule: {(kind, name): what to type}}.
 _LEFT = {
     **surfaces.LEFT,
@@ -75,24 +70,20 @@ def _add(name: str) -> None:
         key = use.kind, use.name
         if key in left:
             use.leave(table()[name]["why"], left[key])
-        elif use.kind == "tf":
-            if not use.plan.has(use.name, use.is_v1()):
-                _respell(use, names[use.name])
-        else:
+        elif use.kind != "tf":
             use.rename(members[key])
+        elif not use.plan.has(use.name, use.is_v1()):
+            new = names[use.name]
+            if type(use.node) is ast.Name and not use.module.scope(use.node)[use.node.id]:
+                use.leave("an import of * brings it", "tf." + new)
+                return
+            use.respell(new)
+            gone = leads.gone_today(new)
+            if gone and use.plan.target == "latest" and not use.plan.has(gone, use.is_v1()):
+                instead = leads.gone_names()[gone]
+                use.plan.leave(use.node, NAME, "tf." + gone, instead, WHY)
 
     rule(name, [*(("tf", old) for old in names), *members, *left])(apply)
-
-
-def _respell(use: Use, new: str) -> None:
-    if type(use.node) is ast.Name and not use.module.scope(use.node)[use.node.id]:
-        use.leave("an import of * brings it", "tf." + new)
-        return
-    use.respell(new)
-    gone = leads.gone_today(new)
-    if gone and use.plan.target == "latest" and not use.plan.has(gone, use.is_v1()):
-        instead = leads.gone_names()[gone]
-        use.plan.leave(use.node, NAME, "tf." + gone, instead, WHY)
 
 
 for _name in {**surfaces.RESPELLED, **surfaces.RENAMED, **_LEFT}:

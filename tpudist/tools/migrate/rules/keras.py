@@ -105,7 +105,15 @@ def keras_optimizers(use: Use) -> None:
         use.rename_keyword(rate, "learning_rate")
         use.note("learning_rate=")
     if _is_legacy(use):
-        _make_legacy(use, use.name.replace("optimizers.", "optimizers.legacy."))
+        new = use.name.replace("optimizers.", "optimizers.legacy.")
+        if use.plan.keras == "3":
+            is_of_rows = use.name.rpartition(".")[2].lower() not in _CHANGED
+            use.leave(_OTHERWISE % (_ON_ROWS * is_of_rows), "--keras 2")
+        elif type(use.node) is ast.Name:
+            use.replace(use.node, use.spelled(new))
+            use.note("tf." + new)
+        else:
+            use.respell(new)
     if use.call is None:
         return
     if "apply_gradients" in use.module.calls_by_name and use.argument(-1, "clipnorm", "clipvalue"):
@@ -139,17 +147,6 @@ def _of_compile(use: Use) -> None:
             use.leave(_OTHERWISE % "", "--keras 2")
     if use.plan.keras == "3":
         keras_arguments(use)
-
-
-def _make_legacy(use: Use, new: str) -> None:
-    if use.plan.keras == "3":
-        is_of_rows = use.name.rpartition(".")[2].lower() not in _CHANGED
-        use.leave(_OTHERWISE % (_ON_ROWS * is_of_rows), "--keras 2")
-    elif type(use.node) is ast.Name:
-        use.replace(use.node, use.spelled(new))
-        use.note("tf." + new)
-    else:
-        use.respell(new)
 
 
 def _is_legacy(use: Use) -> bool:
@@ -205,7 +202,12 @@ def keras_arguments(use: Use) -> None:
     if use.kind != KEY[0]:
         if use.plan.keras == "3":
             _of_method(use)
-        _make_tensors(use)
+        if use.name in ("fit", "evaluate", "predict"):
+            passed = [each for each in (use.argument(0, "x"), use.argument(1, "y")) if each]
+            lists = [each for each in passed if _is_of_numbers(_assigned(use, each.value))]
+            # Keras 2 takes two lists, but not one.
+            for argument in lists if use.plan.keras == "3" or len(lists) < len(passed) else ():
+                _make_tensor(use, argument)
         return
     dotted = use.tensorflow_name(use.node) or ""
     if dotted.startswith("initializers.") and not gone_names.is_v1(use):
@@ -300,15 +302,6 @@ def keras_losses(use: Use) -> None:
     """Losses that are called on lists, of which Keras 3 takes each element for a tensor."""
     for argument in use.arguments[:2]:
         _make_tensor(use, argument)
-
-
-def _make_tensors(use: Use) -> None:
-    """Makes tensors of lists that a model is fitted to; Keras 2 takes two lists, but not one."""
-    if use.name in ("fit", "evaluate", "predict"):
-        passed = [each for each in (use.argument(0, "x"), use.argument(1, "y")) if each is not None]
-        lists = [each for each in passed if _is_of_numbers(_assigned(use, each.value))]
-        for argument in lists if use.plan.keras == "3" or len(lists) < len(passed) else ():
-            _make_tensor(use, argument)
 
 
 def _make_tensor(use: Use, argument: Argument) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces.eras.walks import last_word
@@ -67,19 +66,16 @@ def _resolver(use: Use) -> str | None:
             if use.evaluator.bound(use.module, each) == _RESOLVER
         }
         scope = scope.around()
-    found = found or set(_of_self(use))
-    return found.pop() if len(found) == 1 else None
-
-
-def _of_self(use: Use) -> Iterator[str]:
-    """The attributes of ``self`` that are resolvers, in a method of a class."""
     function = use.module.around(use.node, FUNCTIONS)
     owner = function and use.module.parent(function)
-    if type(owner) is ast.ClassDef and function.args.args:
+    if not found and type(owner) is ast.ClassDef and function.args.args:
         instance = ("object", use.module, owner)
-        for name in members.assignments(use.module, owner):
-            if members.attribute(use.evaluator, instance, name) == _RESOLVER:
-                yield "%s.%s" % (function.args.args[0].arg, name)
+        found = {
+            "%s.%s" % (function.args.args[0].arg, name)
+            for name in members.assignments(use.module, owner)
+            if members.attribute(use.evaluator, instance, name) == _RESOLVER
+        }
+    return found.pop() if len(found) == 1 else None
 
 
 _TPU = "distribute.experimental.TPUStrategy"
@@ -112,19 +108,16 @@ def constructor(use: Use) -> None:
         if not use.is_v1():
             steps = use.argument(1 if is_contrib else -1, "steps_per_run")
         use.remove_arguments([each for each in (steps, cores) if each is not None])
-    elif use.call is not None and use.arguments and not _is_same(use):
-        use.leave("its arguments of contrib are not those of tf.distribute", "tf." + new)
-        return
+    elif use.call is not None and use.arguments:
+        (argument, *more), name = use.arguments, use.name.rpartition(".")[2]
+        # The first argument kept its meaning.
+        if more or argument.star or argument.name not in ("", _FIRST.get(name)):
+            use.leave("its arguments of contrib are not those of tf.distribute", "tf." + new)
+            return
     if is_contrib:
         use.respell(new)
     elif steps is not None:
         use.note(use.code() + ", without steps_per_run")
-
-
-def _is_same(use: Use) -> bool:
-    """Whether the only argument is the first one, which kept its meaning."""
-    (argument, *more), name = use.arguments, use.name.rpartition(".")[2]
-    return not more and not argument.star and argument.name in ("", _FIRST.get(name))
 
 
 @rule(

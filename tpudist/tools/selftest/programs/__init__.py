@@ -42,11 +42,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_of_each_host() -> tuple[np.ndarray, np.ndarray]:
-    """As :func:`rows`, with the same few rows over and over.
-
-    Each host's pipeline of contrib's datasets begins at the first row: what all hosts
-    read in a step is then the same rows as often as on one host.
-    """
+    """As :func:`rows`, with the same few rows over and over, as each host begins with them."""
     features, labels = rows()
     return np.tile(features[:8], (ROWS // 8, 1)), np.tile(labels[:8], (ROWS // 8, 1))
 
