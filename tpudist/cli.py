@@ -112,19 +112,14 @@ def parser() -> argparse.ArgumentParser:
     for module in modules().values():
         verb = module.add(verbs)
         verb.set_defaults(verb=module.run)
-        _add_loudness(verb)
+        verb.add_argument("--version", action="version", version="tpudist " + __version__)
+        told = "print the result alone: no notes, no progress"
+        verb.add_argument("-q", "--quiet", action="store_true", help=told)
+        told = "print what TensorFlow logs when it starts, and the traceback of tpudist's errors"
+        verb.add_argument("-v", "--verbose", action="store_true", help=told)
     for module in modules(OPTIONS_OF_RUN).values():
         module.add_to_run(verbs.choices["run"])
     return top
-
-
-def _add_loudness(verb: argparse.ArgumentParser) -> None:
-    """The options of every verb."""
-    verb.add_argument("--version", action="version", version="tpudist " + __version__)
-    told = "print the result alone: no notes, no progress"
-    verb.add_argument("-q", "--quiet", action="store_true", help=told)
-    told = "print what TensorFlow logs when it starts, and the traceback of an error of tpudist's"
-    verb.add_argument("-v", "--verbose", action="store_true", help=told)
 
 
 def _parse(words: list[str], top: argparse.ArgumentParser) -> argparse.Namespace:

@@ -28,7 +28,15 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "Everything after the script belongs to the script.",
     )
     _add_program(verb)
-    _add_steps(verb)
+    text = (
+        "after the script, report what the virtual cores of each step do together, and why not, "
+        "what a TPU would refuse, and what to type next; --json writes it too"
+    )
+    verb.add_argument("--explain", action="store_true", help=text)
+    text = "round operands of float32 products to bfloat16, as a TPU does: tpudist help numbers"
+    verb.add_argument("--tpu-numbers", action="store_true", help=text)
+    text = "on a cluster, compare the workers' variables after the first step and every N-th"
+    verb.add_argument("--check-replicas", type=int, metavar="N", help=text)
     verb.add_argument("--json", metavar="FILE", help="write the explanation as JSON")
     verb.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module by its name, as python -m does"
@@ -73,20 +81,6 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
         metavar="PACKAGE",
         help="a package, or a module, that is to have the installed TensorFlow; may be given again",
     )
-
-
-def _add_steps(verb: argparse.ArgumentParser) -> None:
-    """Adds options that report and check the steps of the program."""
-    text = (
-        "after the script, report what the virtual cores of each step do together, and why not, "
-        "what a TPU would refuse, and what to type next; --json writes it too"
-    )
-    verb.add_argument("--explain", action="store_true", help=text)
-    text = "round operands of float32 products to bfloat16, as a TPU does: tpudist help numbers"
-    verb.add_argument("--tpu-numbers", action="store_true", help=text)
-    text = "on a cluster, compare the workers' variables after the first step and every N-th, and "
-    text += "end if they differ, which is told at the start and at the end without it; 0: never"
-    verb.add_argument("--check-replicas", type=int, metavar="N", help=text)
 
 
 def run(options: argparse.Namespace) -> int:

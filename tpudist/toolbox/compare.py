@@ -61,23 +61,14 @@ def _walk(
             yield from _walk(path + (index,), pair[0], pair[1], rtol, atol)
     elif isinstance(expected, dict) and isinstance(obtained, dict):
         for key in list(expected) + [key for key in obtained if key not in expected]:
-            yield from _walk(
-                path + (key,),
-                expected.get(key, MISSING),
-                obtained.get(key, MISSING),
-                rtol,
-                _atol(path, key, expected, rtol, atol),
-            )
+            before, after = expected.get(key, MISSING), obtained.get(key, MISSING)
+            is_relative = path[-1:] == ("$summary",) and key in _RELATIVE_TO_RMS
+            more = rtol * float(expected.get("rms", 0.0)) if is_relative else 0.0
+            yield from _walk(path + (key,), before, after, rtol, atol + more)
     elif _is_number(expected) and _is_number(obtained):
         yield from _numbers(path, expected, obtained, rtol, atol)
     elif type(expected) is not type(obtained) or expected != obtained:
         yield Difference(path, expected, obtained, None, None)
-
-
-def _atol(path: Path, key: str, expected: dict[str, Any], rtol: float, atol: float) -> float:
-    if path[-1:] == ("$summary",) and key in _RELATIVE_TO_RMS:
-        return atol + rtol * float(expected.get("rms", 0.0))
-    return atol
 
 
 def _is_number(value: object) -> TypeGuard[complex]:
@@ -92,12 +83,8 @@ def _numbers(
     exact = isinstance(expected, int) and isinstance(obtained, int)
     delta = obtained - expected
     allowed = 0.0 if exact else atol + rtol * abs(expected)
-    if exact or not _finite(expected) or not abs(delta) <= allowed:
+    if exact or not math.isfinite(abs(expected)) or not abs(delta) <= allowed:
         yield Difference(path, expected, obtained, delta, allowed)
-
-
-def _finite(value: complex) -> bool:
-    return math.isfinite(abs(value))
 
 
 def explain(expected: object, obtained: object, differences: Sequence[Difference]) -> str:
@@ -110,7 +97,7 @@ def explain(expected: object, obtained: object, differences: Sequence[Difference
         (" ", place(each.path), each.expected, each.obtained, each.delta)
         for each in differences[:_SHOWN]
     ]
-    return "\n".join(_indented(lines + _table("at", rows) + _rest(len(differences) - _SHOWN)))
+    return _indented(lines + _table("at", rows), len(differences) - _SHOWN)
 
 
 def place(path: Path) -> str:
@@ -137,13 +124,12 @@ def _steps(series: _Series, differences: Sequence[Difference]) -> str:
     lines = [
         "first difference at step %d%s; %d of %d steps differ" % (first, where, len(here), count)
     ]
-    elsewhere = len(differences) - len(here)
     rows = []
     for step in range(max(0, first - _BEFORE), min(count, first + _AFTER)):
         pair = [each[step] if step < len(each) else MISSING for each in (expected, obtained)]
         delta = here[step].delta if step in here else None
         rows.append((">" if step in here else " ", str(step)) + tuple(pair) + (delta,))
-    return "\n".join(_indented(lines + _table("step", rows) + _rest(elsewhere)))
+    return _indented(lines + _table("step", rows), len(differences) - len(here))
 
 
 def _table(head: str, rows: Iterable[tuple[Any, ...]]) -> list[str]:
@@ -166,9 +152,6 @@ def _text(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _rest(more: int) -> list[str]:
-    return ["and %d more differences" % more] if more > 0 else []
-
-
-def _indented(lines: Iterable[str]) -> list[str]:
-    return ["  " + line for line in lines]
+def _indented(lines: list[str], more: int) -> str:
+    rest = ["and %d more differences" % more] if more > 0 else []
+    return "\n".join("  " + line for line in lines + rest)

@@ -49,15 +49,12 @@ def _metadata() -> Iterator[Message]:
 
 def tpu_chips() -> list[str]:
     """The device files of TPU chips on this host: ``/dev/accel0``, or Google's on VFIO."""
-    return sorted(glob.glob("/dev/accel[0-9]*")) or _google_vfio()
-
-
-def _google_vfio() -> list[str]:
-    for vendor in glob.glob("/sys/bus/pci/devices/*/vendor"):
+    chips = sorted(glob.glob("/dev/accel[0-9]*"))  # ``/dev/accel/accel0`` is none
+    for vendor in () if chips else glob.glob("/sys/bus/pci/devices/*/vendor"):
         with open(vendor) as file:
-            if file.read().strip() == "0x1ae0":
+            if file.read().strip() == "0x1ae0":  # Google
                 return sorted(glob.glob("/dev/vfio/[0-9]*"))
-    return []
+    return chips
 
 
 def quiet_variables() -> dict[str, str]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import configparser
 import os
 import platform
-import random
 import sys
-from typing import Mapping, NamedTuple, Sequence
+from typing import Mapping, NamedTuple
 
 from tpudist.errors import MatrixError
 
@@ -131,20 +130,3 @@ def on_tpus() -> dict[str, Row]:
         for name, row in read().items()
         if row.tpu
     }
-
-
-def draw(
-    rows: Mapping[str, Row], chosen: Sequence[Row], count: int, seed: int | None = None
-) -> tuple[list[Row], int]:
-    """Further rows, drawn at random from those that are not chosen; fewer if there are no more.
-
-    Args:
-      seed: the same seed draws the same rows. None draws a seed.
-
-    Returns:
-      (a list of rows, the seed).
-    """
-    if seed is None:
-        seed = random.SystemRandom().randrange(10**6)
-    rest = [row for row in rows.values() if row not in chosen]
-    return random.Random(seed).sample(rest, min(count, len(rest))), seed

@@ -2,7 +2,6 @@
 
 import glob
 import os
-import re
 
 import pytest
 
@@ -134,16 +133,6 @@ def test_a_folder_of_scripts_needs_no_project(matrix, machine):
 
 
 @pytest.mark.slow
-def test_drawn_releases_can_be_drawn_again(matrix):
-    code, said = matrix("--releases", "9.3,9.4,9.5", "--random", "1", "--", "python", "-c", "pass")
-    seed, name = re.search(r"== drawn with --seed (\d+): (9.[12])\n", said).groups()
-    assert code == 2 and "passed" in table_of(said)[name]
-    arguments = ["--releases", "9.3,9.4,9.5", "--random", "1", "--seed", seed]
-    assert "--seed %s: %s\n" % (seed, name) in matrix(*arguments)[1]
-    code, said = matrix("--random", "9")
-    assert "9.1" in said and code == 2
-
-
 def test_the_command_may_name_the_release(matrix, machine):
     code, said = matrix("--releases", "9.1,9.2", "--", "python", "-c", "open('{release}.xml', 'w')")
     assert code == 0 and (machine / "9.1.xml").exists() and (machine / "9.2.xml").exists()

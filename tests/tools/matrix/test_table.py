@@ -81,19 +81,3 @@ def test_select(rows, names, releases):
 def test_select_refuses(rows, names):
     with pytest.raises(MatrixError, match="1.15, 2.16-tf-keras"):
         table.select(rows, names)
-
-
-@pytest.mark.parametrize(("count", "chosen"), [(3, 0), (1, 5), (99, 2)])
-def test_a_draw_is_of_the_rest_and_can_be_repeated(count, chosen):
-    rows = table.read()
-    named = list(rows.values())[:chosen]
-    drawn, seed = table.draw(rows, named, count)
-    assert len({row.release for row in drawn}) == min(count, len(rows) - chosen)
-    assert not [row for row in drawn if row in named]
-    assert table.draw(rows, named, count, seed) == (drawn, seed)
-
-
-def test_every_row_is_drawn_some_time():
-    rows = table.read()
-    drawn = {table.draw(rows, [], 1, seed)[0][0].release for seed in range(400)}
-    assert drawn == set(rows)

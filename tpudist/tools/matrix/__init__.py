@@ -9,10 +9,7 @@ in releases.cfg.
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
-
-from tpudist import console
 
 if TYPE_CHECKING:
     _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -32,14 +29,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "2 if a release could not be set up.",
     )
     verb.add_argument("--releases", metavar="LIST", help="such as 1.15,2.2,2.15; or all")
-    verb.add_argument(
-        "--random",
-        type=int,
-        default=0,
-        metavar="N",
-        help="N more, drawn from the rest of the table",
-    )
-    verb.add_argument("--seed", type=int, help="draw the same again; each draw prints its seed")
     verb.add_argument("--table", metavar="FILE", help="a table of releases of your own")
     verb.add_argument("--list", action="store_true", help="show the table of releases")
     verb.add_argument(
@@ -102,13 +91,7 @@ def run(options: argparse.Namespace) -> int:
         for row in rows.values():
             print("%-8s Python %-5s %s" % (row.release, row.python, row.requirement))
         return 0
-    is_named = options.releases or not options.random
-    chosen = table.select(rows, options.releases) if is_named else []
-    if options.random:
-        drawn, seed = table.draw(rows, chosen, options.random, options.seed)
-        names = ", ".join(row.release for row in drawn)
-        console.note("== drawn with --seed %d: %s" % (seed, names or "none is left"), sys.stdout)
-        chosen += drawn
+    chosen = table.select(rows, options.releases)
     results = schedule.run_all(chosen, options)
     print("\n" + schedule.table(results), end="", flush=True)
     return schedule.exit_code(results)

@@ -77,6 +77,11 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         metavar="KEY",
         help="what each rule does, and its release note; of one, what to type and an example",
     )
+    _add_output(verb)
+    return verb
+
+
+def _add_output(verb: argparse.ArgumentParser) -> None:
     mode = verb.add_mutually_exclusive_group()
     mode.add_argument(
         "--check", action="store_true", help="write nothing; exit code 1 if a file would change"
@@ -86,7 +91,6 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     verb.add_argument(
         "--report", choices=("json",), help="print a report of everything on standard output"
     )
-    return verb
 
 
 def run(options: argparse.Namespace) -> int:

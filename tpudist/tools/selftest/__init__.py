@@ -12,10 +12,8 @@ import argparse
 import importlib.util
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -114,21 +112,19 @@ def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
         return [{"kind": "unfinished", "program": "all"}]
     variables = installed.quiet_variables()
     variables.pop(machine.TPU, None)
+    command = [sys.executable, "-m", "tpudist.tools.selftest.worker", era, tpu]
     with subprocess.Popen(
-        [sys.executable, "-m", "tpudist.tools.selftest.worker", era, tpu],
-        env=variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        late, end = threading.Timer(seconds, process.kill), time.monotonic() + seconds
-        late.start()
+        is_late = False
         try:
+            out, error = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            is_late = True
+            process.kill()
             out, error = process.communicate()
-        finally:
-            late.cancel()
     lines = [json.loads(each[len(MARK) :]) for each in out.splitlines() if each.startswith(MARK)]
-    if process.returncode == -signal.SIGKILL and time.monotonic() >= end:
+    if is_late:
         names: list[str] = [name for each in lines for name in each.get("names", ())]
         done = {each.get("program") for each in lines}
         left = [name for name in names if name not in done] if names else ["all"]

@@ -126,13 +126,13 @@ def _requested(program: Program) -> tuple[report.Collectives, ...]:
 def _hottest(program: Program, compiled: messages.HloModule) -> tuple[report.Hot, ...]:
     """Returns the compiler's estimate of each instruction, at the first of its ops with a line."""
     costs = optimized.costs(compiled)
-    whole = sum(each.cycles for each in costs) or 1
+    whole = sum(cycles for cycles, *_ in costs) or 1
     hottest = []
-    for each in costs:
-        known = [name for name in each.op_names if name in program.locations] or each.op_names
+    for cycles, instruction, op_names in costs:
+        known = [name for name in op_names if name in program.locations] or op_names
         line, name = program.locations.get(known[0], ""), _short(known[0])
-        share = each.cycles / whole
-        hottest.append(report.Hot(line, each.instruction, name, each.cycles, share, _layer(name)))
+        hot = report.Hot(line, instruction, name, cycles, cycles / whole, _layer(name))
+        hottest.append(hot)
     return tuple(hottest)
 
 

@@ -8,18 +8,10 @@ from __future__ import annotations
 
 import collections
 import json
-from typing import Iterator, Mapping, NamedTuple
+from typing import Iterator, Mapping
 
 from tpudist.tools.compile.hlo import messages, normal_form
 from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
-
-
-class Cost(NamedTuple):
-    """The compiler's estimate of one instruction."""
-
-    op_names: tuple[str, ...]  # of its TensorFlow ops, the one that it is for first
-    instruction: str  # its name in the compiled program
-    cycles: int  # for comparing instructions of one program
 
 
 def module(program: bytes) -> HloModule:
@@ -85,16 +77,18 @@ def loops(module: HloModule) -> list[str]:
     ]
 
 
-def costs(module: HloModule) -> list[Cost]:
-    """Returns the `Cost` of each instruction that the compiler has an estimate of, most first."""
+def costs(module: HloModule) -> list[tuple[int, str, tuple[str, ...]]]:
+    """Returns (cycles, instruction, its ops) of what the compiler has an estimate of, most first.
+
+    Cycles compare instructions of one program; of the ops the first is what it is for.
+    """
     by_id = {each.id: each for each in module.computations}
     found = [
-        Cost(_op_names(each, by_id), each.name, _cycles(each.backend_config))
+        (_cycles(each.backend_config), each.name, _op_names(each, by_id))
         for computation in module.computations
         for each in computation.instructions
-        if _cycles(each.backend_config)
     ]
-    return sorted(found, key=lambda cost: (-cost.cycles, cost.instruction))
+    return sorted((each for each in found if each[0]), key=lambda cost: (-cost[0], cost[1]))
 
 
 def _cycles(config: bytes) -> int:
