@@ -8,16 +8,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.errors import ArgumentError
 
-if TYPE_CHECKING:
-    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
-
-def add(verbs: _Verbs) -> argparse.ArgumentParser:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Adds the verb and its options."""
     verb = verbs.add_parser(
         "help",

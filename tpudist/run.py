@@ -5,19 +5,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from typing import TYPE_CHECKING, Iterator
+from typing import Iterator
 
 from tpudist import machine, surfaces
 from tpudist.errors import ArgumentError
 
-if TYPE_CHECKING:
-    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 ERAS = tuple(map(surfaces.spelled, surfaces.ERAS))
 
 
-def add(verbs: _Verbs) -> argparse.ArgumentParser:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Adds the verb and its options."""
     verb = verbs.add_parser(
         "run",
@@ -103,10 +99,10 @@ def run(options: argparse.Namespace) -> int:
         _check_replicas(options.check_replicas, options.tpu or os.environ.get(machine.TPU))
     if options.tpu_numbers:
         os.environ[machine.TPU_NUMBERS] = "1"
+    from tpudist.legacy import runner  # It asks TensorFlow for its version.
+
     if getattr(options, "compile", None):
         return options.compiling(options) or 0
-    from tpudist.legacy import runner
-
     around = _explaining(options.json) if options.explain else None
     return runner.of_options(options, options.tpu, around) or 0
 

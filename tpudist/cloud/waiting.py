@@ -34,10 +34,7 @@ def answered(
 ) -> Result:
     """Returns the answer of one of Google's services, asked again where that may help.
 
-    Args:
-      ask: asks once, and returns what was answered.
-      asked: the TPU, for errors.
-      limit: for so many seconds; those of TPUDIST_TPU_TIMEOUT if None.
+    `ask` asks once; `limit` is in seconds, those of TPUDIST_TPU_TIMEOUT if None.
 
     Raises:
       TPUAccessError, TPUNameError: there is no answer in time.

@@ -69,11 +69,7 @@ def lines(text: str) -> list[str]:
 
 
 def wheel(requirement: str, system: str = sys.platform, machine: str | None = None) -> str:
-    """A row's requirement under the name that the wheel has on this machine.
-
-    ``tensorflow-cpu`` is built for x86-64 Linux and Windows only; elsewhere
-    the same code is called ``tensorflow``.
-    """
+    """A row's requirement by this machine's name: ``tensorflow-cpu`` is for x86-64 alone."""
     machine = machine or platform.machine()
     if system != "darwin" and machine in ("x86_64", "AMD64"):
         return requirement
@@ -100,13 +96,9 @@ def select(rows: Mapping[str, Row], names: str | None) -> list[Row]:
 
 
 def constraints(release: str) -> str:
-    """The text of a constraints file for pip: what `tpudist matrix` installs a release with.
+    """The text of a constraints file for pip, with which `tpudist matrix` installs a release.
 
-    Args:
-      release: such as "1.15", or "tpu-2.20" for what a TPU runs.
-
-    Raises:
-      MatrixError: the release is not in the table.
+    It is such as "1.15", or "tpu-2.20"; a MatrixError if the table has none of that name.
     """
     rows = dict(read(), **on_tpus())
     if release not in rows:

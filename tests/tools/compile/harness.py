@@ -8,7 +8,7 @@ from tensorflow.compiler.xla.service import hlo_pb2
 from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.errors import CompileError
 from tpudist.tfcompat import versions
-from tpudist.tools.compile import step
+from tpudist.tools.compile.lowering import to_hlo, tracing
 from tpudist.v2_0 import tensorflow as v2_0_tf
 from tpudist.v2_2 import tensorflow as v2_2_tf
 
@@ -53,7 +53,8 @@ def logical(replicas, devices):
 
 def lower(strategy, fn, *args, **kwargs):
     """Lowers a replica function to its program."""
-    return step.lower_step(strategy, fn, args, kwargs)
+    to_hlo.require()
+    return to_hlo.lower(tracing.trace(strategy, fn, args, kwargs))
 
 
 def refusal(strategy, fn, *args, **kwargs):

@@ -1,15 +1,8 @@
 """Compiles a training step with the real TPU compiler, without a TPU.
 
 libtpu, which Cloud TPUs run, compiles for any slice on any x86-64 Linux machine. TensorFlow
-lowers one replica's step to HLO, libtpu compiles that in a process of its own, and a report
-says how much memory the program takes and where its time goes.
-
-* :mod:`step`: ``tpudist.compile_step``.
-* :mod:`command`: ``tpudist run --compile``, with its gates; its options are here.
-* :mod:`lowering`: traces a step and lowers it to HLO, as a `report.Program`.
-* :mod:`compiler`: compiles that with libtpu, and builds a `report.Report`.
-* :mod:`hlo`: reads and rewrites programs in HLO.
-* :mod:`terminal`: formats a report.
+lowers one replica's step to HLO (:mod:`lowering`), libtpu compiles that in a process of its own
+(:mod:`compiler`), and a report says how much memory the program takes and where its time goes.
 
 Importing this package imports no TensorFlow. To change: a new line of the report is a field in
 :mod:`report`, read off the compiled program in :mod:`hlo`.

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from tpudist import console, files, machine
 from tpudist.errors import ArgumentError, CompileError, TopologyError
-from tpudist.legacy import start
+from tpudist.legacy import runner, start
 from tpudist.surfaces import slices
 from tpudist.toolbox import compare
 from tpudist.tools.compile import report, step, terminal
 from tpudist.tools.compile.compiler import compilation, libtpu
+from tpudist.tools.compile.lowering import recording, to_hlo
 from tpudist.tools.compile.report import Refusal, Report
 
 if TYPE_CHECKING:
@@ -51,9 +52,7 @@ def run(options: argparse.Namespace) -> int:
         start.Module(options.module)
     else:
         start.Script(options.script)
-    from tpudist.legacy import runner  # It asks TensorFlow for its version.
-
-    step.require()
+    to_hlo.require()
     libtpu.find()
     tpu = options.tpu
     if tpu is None and not os.environ.get(machine.TPU):
@@ -85,7 +84,6 @@ def run(options: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _recording(recorded: list[Any], slice_: slices.Slice) -> Iterator[None]:
     """Records the replica functions that the block runs, and adds them to a list at its end."""
-    from tpudist.tools.compile.lowering import recording  # It imports TensorFlow.
 
     def check(strategy: Strategy) -> None:
         try:

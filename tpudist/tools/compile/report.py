@@ -185,11 +185,7 @@ class Report(NamedTuple):
         return dict(values, schema=SCHEMA, compared=compared)
 
     def compared(self) -> dict[str, Any]:
-        """Returns what two reports are compared by, as JSON types; the program has to compile.
-
-        Sizes and FLOPs are floats, which agree within a tolerance; counts of
-        collectives are ints, which agree if they are equal.
-        """
+        """Returns what two reports are compared by: counts are equal, floats within a tolerance."""
         target, cost, memory = self.target, self.cost, self.memory
         assert cost is not None and memory is not None
         effort = "optimized" if target.optimized else "fast"

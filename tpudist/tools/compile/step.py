@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
+from tpudist.adapter import logical_devices
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import compilation
-from tpudist.tools.compile.report import Program, Report
+from tpudist.tools.compile.lowering import to_hlo, tracing
+from tpudist.tools.compile.report import Report
 
 if TYPE_CHECKING:
     from tpudist.annotations import Strategy
@@ -53,38 +55,12 @@ def compile_step(
     """
     slice_ = slices.find(topology)
     check(strategy, slice_)
-    program = lower_step(strategy, step_fn, args, kwargs)
+    to_hlo.require()
+    program = to_hlo.lower(tracing.trace(strategy, step_fn, args, kwargs))
     return compilation.compile_program(program, slice_, fast, timeout)
 
 
 def check(strategy: Strategy, slice_: slices.Slice) -> None:
-    """Refuses a slice that a strategy's replicas do not fit.
-
-    Raises:
-      TopologyError: as for :func:`compile_step`.
-    """
-    from tpudist.adapter import logical_devices  # It imports TensorFlow.
-
-    compilation.check_fits(
-        slice_, strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy)
-    )
-
-
-def require() -> None:
-    """Refuses a TensorFlow that cannot lower a step."""
-    from tpudist.tools.compile.lowering import to_hlo  # It imports TensorFlow.
-
-    to_hlo.require()
-
-
-def lower_step(
-    strategy: Strategy,
-    step_fn: Callable[..., Any],
-    args: Sequence[Any] = (),
-    kwargs: Mapping[str, Any] | None = None,
-) -> Program:
-    """Traces a step and lowers it to a `report.Program`; see :func:`compile_step`."""
-    require()
-    from tpudist.tools.compile.lowering import to_hlo, tracing  # They import TensorFlow.
-
-    return to_hlo.lower(tracing.trace(strategy, step_fn, args, kwargs))
+    """Refuses a slice that a strategy's replicas do not fit, with a TopologyError."""
+    devices = logical_devices.logical_devices(strategy)
+    compilation.check_fits(slice_, strategy.num_replicas_in_sync, devices)

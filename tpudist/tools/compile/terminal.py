@@ -6,7 +6,7 @@ import collections
 import re
 from typing import Iterator, Sequence
 
-from tpudist.tools.compile.report import Collectives, Cost, Memory, Report
+from tpudist.tools.compile.report import Collectives, Cost, Report
 
 #: How many arguments, arrays and ops are shown.
 _SHOWN = 5
@@ -57,8 +57,18 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
     if report.failure:
         yield "compiler", report.failure.message.splitlines()
         yield "instead", [report.failure.instead]
-    if report.memory:
-        yield "HBM", _memory(report.memory, report.target.hbm)
+    memory, limit = report.memory, report.target.hbm
+    if memory:
+        sizes = [memory.arguments, memory.temporary, memory.code, memory.outputs - memory.aliased]
+        yield (
+            "HBM",
+            [
+                "%s of %s a device (%.1f %%)"
+                % (size(memory.total), size(limit), 100 * memory.total / limit),
+                "arguments %s, temporary %s, code %s, outputs %s beside %s in place of arguments"
+                % tuple(map(size, [*sizes, memory.aliased])),
+            ],
+        )
     yield "arguments", _arguments(report)
     if report.failure:
         yield (
@@ -76,21 +86,6 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
     yield "hottest", _hottest(report)
     yield "notes", report.warnings
     yield "with", [versions(report)]
-
-
-def _memory(memory: Memory, limit: int) -> list[str]:
-    used = size(memory.total), size(limit), 100 * memory.total / limit
-    return [
-        "%s of %s a device (%.1f %%)" % used,
-        "arguments %s, temporary %s, code %s, outputs %s beside %s in place of arguments"
-        % (
-            size(memory.arguments),
-            size(memory.temporary),
-            size(memory.code),
-            size(memory.outputs - memory.aliased),
-            size(memory.aliased),
-        ),
-    ]
 
 
 def _row(count: float, *words: str) -> str:

@@ -85,11 +85,7 @@ class Environment(NamedTuple):
     def tpu(self) -> dict[str, Any]:
         """The TPU that a script started here would get, by the environment alone.
 
-        Returns:
-          ``kind``: ``"virtual"``, ``"local"``, ``"remote"`` or None; ``name``: the
-          name to pass to a resolver; ``source``: where that was read; ``words``: what
-          it is; ``chips``: device files of this host; ``libtpu``: version of the
-          package, or None.
+        Its ``kind`` is "virtual", "local", "remote" or None; ``name`` is what a resolver takes.
         """
         place = places.of(None, self.variables, self.chips)
         if (place.name or "").lower() == "local" and not self.chips:
@@ -123,16 +119,10 @@ def detect() -> Environment:
 
 
 def probe_tensorflow(seconds: float = PROBE_SECONDS, on_tpus: bool = False) -> dict[str, Any]:
-    """Imports TensorFlow in a process of its own, which may take some seconds.
+    """Imports TensorFlow in a process of its own, for so many seconds at most.
 
-    Args:
-      seconds: how long it may take.
-      on_tpus: whether libtpu is loaded too, as it is when a program imports TensorFlow. If another
-        process uses the TPU, TensorFlow leaves it alone.
-
-    Returns:
-      The dict that :mod:`probe` prints; its ``error`` says so if that process was killed,
-      hung or printed nothing.
+    With `on_tpus` libtpu is loaded too, as when a program imports TensorFlow. Returns what
+    :mod:`probe` prints, or with an ``error`` if that process was killed, hung or printed nothing.
     """
     quiet = dict(installed.quiet_variables(), TPU_SKIP_MDS_QUERY="1")  # asks no network
     if not on_tpus:

@@ -1,21 +1,14 @@
-"""``tpudist matrix``: a command on several TensorFlow releases, one environment each.
+"""``tpudist matrix``: a command on several TensorFlow releases, one environment each, by uv.
 
-uv makes the environments and provides missing Pythons; they are kept in a
-cache and reused until the table's row or the project's metadata changes.
-To change: what goes into an environment (:mod:`environments`); which releases there are is
-in releases.cfg.
+To change: what goes into an environment (:mod:`environments`); releases are in releases.cfg.
 """
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
-def add(verbs: _Verbs) -> argparse.ArgumentParser:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Adds the verb and its options."""
     verb = verbs.add_parser(
         "matrix",

@@ -161,13 +161,7 @@ class Environment(NamedTuple):
 
 
 def prepare(recipe: Recipe, folder: str, fresh: bool = False) -> Environment:
-    """The environment of a recipe; made in a folder if there is none, or an outdated one.
-
-    Args:
-      fresh: makes it anew in any case.
-
-    Returns:
-      An `Environment`, which has imported its TensorFlow once.
+    """The environment of a recipe, which has imported its TensorFlow; made if need be, or `fresh`.
 
     Raises:
       MatrixError: it could not be set up.
@@ -268,11 +262,7 @@ def find_uv() -> str:
 
 
 def interpreter(version: str) -> str:
-    """The name by which uv finds CPython `version`.
-
-    It is a path from pyenv, whose own ``pythonX.Y`` commands work for selected versions only;
-    else the version: uv looks for it on PATH, and downloads it if it is 3.8 or newer.
-    """
+    """The name by which uv finds a CPython: the path of pyenv's, else its version."""
     if not shutil.which("pyenv"):
         return version
     root = subprocess.check_output(["pyenv", "root"], universal_newlines=True).strip()

@@ -74,11 +74,9 @@ def _pip_configuration() -> str:
 
 
 def translated(text: str) -> dict[str, str]:
-    """uv's variables for what ``pip config list`` prints.
+    """uv's variables for what ``pip config list`` prints, ``global.index-url='https://x/simple'``.
 
-    Its lines are such as ``global.index-url='https://example.org/simple'``. For each option the
-    environment's value counts first, then ``install``, then ``global``. pip looks in all indexes
-    for the best version; uv stops at the first that has the package, but for an option.
+    For each option the environment's value counts first, then ``install``, then ``global``.
     """
     settings = {}
     for section in ("global", "install", ":env:"):

@@ -39,14 +39,9 @@ def variables(environment: Environment, row: Row, tpu: str) -> dict[str, str]:
 
 
 def run(command: list[str], env: Mapping[str, str]) -> tuple[int, str]:
-    """Runs a command to its end, and shows what it prints.
+    """Runs a command, and shows what it prints; returns (exit code, everything it printed).
 
-    Args:
-      command: its first word is looked for in the environment first.
-      env: what :func:`variables` returns.
-
-    Returns:
-      (exit code, everything it printed).
+    Its first word is looked for in the environment `env`, as :func:`variables` returns it.
 
     Raises:
       MatrixError: there is no such command.
@@ -64,25 +59,18 @@ def run(command: list[str], env: Mapping[str, str]) -> tuple[int, str]:
     )
     printed: Any = process.stdout
     try:
-        text = _follow(printed.fileno())
-        return process.wait(), text
+        decoder, pieces = codecs.getincrementaldecoder("utf-8")("replace"), [""]
+        data = b"-"
+        while data:  # piece by piece, so that a line of dots is shown as it grows
+            data = os.read(printed.fileno(), 65536)
+            pieces.append(decoder.decode(data, final=not data))
+            echo(pieces[-1])
+        return process.wait(), "".join(pieces)
     except BaseException:
         end(process)
         raise
     finally:
         printed.close()
-
-
-def _follow(pipe: int) -> str:
-    """Passes output on piece by piece, so that a line of dots is shown as it grows."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    pieces = []
-    while True:
-        data = os.read(pipe, 65536)
-        pieces.append(decoder.decode(data, final=not data))
-        echo(pieces[-1])
-        if not data:
-            return "".join(pieces)
 
 
 def echo(text: str) -> None:

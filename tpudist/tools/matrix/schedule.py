@@ -68,11 +68,7 @@ def table(results: Sequence[Result], width: int | None = None) -> str:
 
 
 def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
-    """A `Result` of each row, one after the other; what they print is shown as it comes.
-
-    After Ctrl-C, or a failure with --fail-fast, no other starts. A MatrixError is raised before
-    anything is done.
-    """
+    """A `Result` of each row, one after the other; none starts after Ctrl-C or by --fail-fast."""
     environments.find_uv()
     folder, _ = environments.split_project(options.project)
     kept = environments.of_project(machine.cache_folder(options.cache), folder)

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.errors import MigrateError
-
-if TYPE_CHECKING:
-    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _TARGETS = (*map(surfaces.spelled, surfaces.ERAS), "latest")
 #: The releases that ``--from`` takes, oldest first, after "auto".
 _ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 
 
-def add(verbs: _Verbs) -> argparse.ArgumentParser:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Adds the verb and its options."""
     verb = verbs.add_parser(
         "migrate",

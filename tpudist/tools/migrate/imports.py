@@ -72,7 +72,7 @@ def _become(plan: Plan, node: Any, alias: ast.alias, relocation: Relocation) -> 
 
 
 def _become_from(plan: Plan, node: Any, alias: ast.alias, relocation: Relocation) -> list[str]:
-    """As `_become`, of a name of ``from a import b as c``."""
+    """The statements that a name of ``from a import b as c`` becomes."""
     full, bound = "%s.%s" % (node.module, alias.name), alias.asname or alias.name
     if dropped(plan, node, full, bound):
         return []

@@ -51,7 +51,7 @@ def leave(plan: Plan, table: Table) -> None:
 
 
 def _asked(plan: Plan, table: Table) -> Found:
-    """Names in ``getattr(x, "name")``, ``vars(x)["name"]`` and their kin; ``getattr(tf, x)``."""
+    """Names that ``getattr(x, "name")``, ``vars(x)["name"]`` or ``getattr(tf, x)`` ask for."""
     for node, owner, name in _members(plan.module):
         values = plan.evaluator.values(plan.module, owner)
         is_v1 = plan.evaluator.is_v1(plan.module, owner)

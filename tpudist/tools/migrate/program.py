@@ -86,7 +86,7 @@ class Facts(NamedTuple):
 
 
 class Program:
-    """Facts about a code base.
+    """Facts about a code base; most are sets of files, or of the files of whole programs.
 
     A file is read after those that it imports. Its generation of TensorFlow is that of its names
     and calls; where a call means something else in each, that of the files that it is used with. A
@@ -99,23 +99,16 @@ class Program:
     Attributes:
       eras, handed: {path: the era that its names show}, {path: eras of the files that use its tf}.
       files: the files to look at.
-      companions, plain_v1: files of TensorFlow 1 that contrib files import, and those in no program
-        with such a file.
-      undecided, disputed: files without hints on their generation, with calls that mean something
-        else in the other one; those that files of both generations are used with.
-      mixed: files that name what only TensorFlow 1 has, and what only TensorFlow 2 has.
+      companions, plain_v1: of TensorFlow 1: imported by contrib files; in no program with one.
+      undecided, disputed: with a call that differs, and no hints; beside files of both generations.
+      mixed: with names that only TensorFlow 1 has, and with such of TensorFlow 2.
       estimators: {file of a program with a TPUEstimator: its name of one, "" if it has none}.
-      starts, keras_starts: the files that programs with Sessions or a TPUEstimator, and programs
-        with names of Keras start with, unless they choose their behavior or Keras themselves.
-      graphs, v2_graphs: the files of programs that use a Session or make a Graph; those of them
-        that have TensorFlow 2's behavior.
-      keras, keras_graphs, sparse: the files of programs with names of Keras; those with such names
-        and a graph; those of programs that take rows of a table, whose gradients are sparse.
-      summing, divided, divided_in_part: the files of programs that ask for losses that are no
-        means; those where optimizers divided a mean loss by the number of towers, and where
-        replica functions of 1.14 run as well.
-      later, strategic: the files with names of strategies that contrib has not; the files of
-        programs that may have a strategy.
+      starts, keras_starts: the first of programs with Sessions or a TPUEstimator, or with Keras.
+      graphs, v2_graphs: of programs with a Session or Graph; those with TensorFlow 2's behavior.
+      keras, keras_graphs, sparse: of programs with Keras; with Keras and a graph; with tables.
+      summing, divided, divided_in_part: of programs with losses that are no means; that optimizers
+        divided by the number of towers; where replica functions of 1.14 run as well.
+      later, strategic: with names of strategies that contrib has not; that may have a strategy.
       names_strategies: whether a file has a name of one, in a comment or a text perhaps.
       faults: {path: why it is refused} of files that tpudist failed to read.
     """

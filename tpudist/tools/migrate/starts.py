@@ -1,9 +1,8 @@
 """Gives the file that a program starts with TensorFlow 1's behavior, and Keras 2.
 
-TensorFlow 2 builds no graph by itself: ``tf.disable_v2_behavior()`` after its import makes a
-program one of TensorFlow 1. ``tf.keras`` is Keras 3 since TensorFlow 2.16, with other numbers,
-arguments and members, and without graphs and ``tf.layers``. One line before TensorFlow is imported
-brings Keras 2 back in all files of a program; ``import tf_keras`` in each would not.
+``tf.disable_v2_behavior()`` after its import makes a program one of TensorFlow 1. ``tf.keras`` is
+Keras 3 since TensorFlow 2.16; one line before TensorFlow is imported brings Keras 2 back in all
+files of a program.
 """
 
 from __future__ import annotations

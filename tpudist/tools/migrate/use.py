@@ -173,8 +173,7 @@ class Use:
 
     Args:
       rule: the rule's name.
-      kind: "strategy", "context", "tf", ...: what the name belongs to.
-      name: the member, or the dotted name below ``tf``.
+      kind, name: what the name belongs to, and the member, or the dotted name below ``tf``.
       node: the Attribute or Name.
     """
 

@@ -9,16 +9,12 @@ To change: what a value is recorded as (:mod:`values`) and when it agrees (:mod:
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 #: A test module's pins are in a file of its name with this ending, beside it.
 SUFFIX = ".pins.json"
 
 
-def add(verbs: _Verbs) -> argparse.ArgumentParser:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Adds the verb and its options."""
     verb = verbs.add_parser(
         "pins",

@@ -14,14 +14,9 @@ from tpudist.tfcompat import distributed
 
 
 def opened(value: object, name: str) -> object:
-    """The value inside a TensorFlow object; `value` itself if it is none.
+    """The value inside a TensorFlow object; `value` itself if it is none. Context: eager.
 
-    Of a mirrored value that is the first component, as they are kept equal.
-
-    Context: eager.
-
-    Raises:
-      PinError: a tensor of a graph, which has no value yet.
+    Of a mirrored value that is the first component. A tensor of a graph raises a PinError.
     """
     if distributed.is_mirrored(value) and not distributed.is_variable(value):
         return distributed.components(value)[0]

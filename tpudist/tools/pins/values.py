@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any
 
 from tpudist.errors import PinError
 
@@ -56,7 +56,11 @@ def encode(value: object, name: str = "value") -> object:
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if hasattr(value, "keys") and hasattr(value, "__getitem__"):
-        return _mapping(value, name)
+        pairs = [(key, encode(value[key], name)) for key in value.keys()]  # noqa: SIM118
+        if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
+            return dict(pairs)
+        items = ([encode(key, name), item] for key, item in pairs)
+        return {"$items": sorted(items, key=repr)}
     if isinstance(value, (list, tuple)):
         return [encode(each, name) for each in value]
     return _array_like(value, name)
@@ -71,14 +75,6 @@ def _bytes(value: bytes) -> object:
         return value.decode("utf-8")
     except UnicodeDecodeError:
         return {"$bytes": value.hex()}
-
-
-def _mapping(value: object, name: str) -> dict[str, Any]:
-    keyed: Any = value
-    pairs = [(key, encode(keyed[key], name)) for key in keyed]
-    if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
-        return dict(pairs)
-    return {"$items": sorted(([encode(key, name), item] for key, item in pairs), key=repr)}
 
 
 def _array_like(value: object, name: str) -> object:
@@ -199,19 +195,11 @@ def structure(value: object) -> object:
         components = tensors.replicas(value)
         if components is not None:
             return {"$replicas": [structure(part) for part in components]}
-    return _leaf(value)
-
-
-def _leaf(value: object) -> str:
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
-        dtype = getattr(value.dtype, "base_dtype", value.dtype)
-        return "%s%s" % (getattr(dtype, "name", dtype), _shape(value.shape))
-    return type(value).__name__
-
-
-def _shape(shape: Iterable[object]) -> str:
-    """A shape as text; ``[...]`` if even the rank is unknown."""
-    if getattr(shape, "rank", 0) is None or getattr(shape, "ndims", 0) is None:
-        return "[...]"
-    sizes = shape.as_list() if hasattr(shape, "as_list") else list(shape)
-    return "[%s]" % ", ".join(str(size) for size in sizes)
+    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        return type(value).__name__
+    dtype, shape = getattr(value.dtype, "base_dtype", value.dtype), value.shape
+    sizes = "..."  # even the rank is unknown
+    if getattr(shape, "rank", 0) is not None and getattr(shape, "ndims", 0) is not None:
+        listed = shape.as_list() if hasattr(shape, "as_list") else shape
+        sizes = ", ".join(map(str, listed))
+    return "%s[%s]" % (getattr(dtype, "name", dtype), sizes)

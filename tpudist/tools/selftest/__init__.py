@@ -15,21 +15,18 @@ import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tpudist import console, files, machine, surfaces
 from tpudist.cloud import places
 from tpudist.errors import ArgumentError, MissingTensorFlowError
 from tpudist.toolbox import installed
 
-if TYPE_CHECKING:
-    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
-
 #: What a worker's line begins with if it is the report's: programs and libraries print too.
 MARK = "@selftest "
 
 
-def add(verbs: _Verbs) -> argparse.ArgumentParser:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Adds the verb and its options."""
     verb = verbs.add_parser(
         "selftest",

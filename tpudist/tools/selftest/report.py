@@ -67,11 +67,9 @@ def records() -> dict[str, Any]:
 
 
 def compared(line: Mapping[str, Any], recorded: Mapping[str, Any], virtual: bool) -> dict[str, Any]:
-    """Whether a worker's value is what is recorded, and by how much it is not.
+    """Whether a worker's value ``agrees`` with what is recorded within ``rtol``, and its ``error``.
 
-    Returns:
-      ``agrees``; ``rtol``, 0 for exactly; ``error``: the largest difference, relative to
-      the largest value recorded; None where shapes or dtypes differ.
+    That is the largest difference, relative to the largest value; None of another shape or dtype.
     """
     wanted = recorded.get(line["era"], {}).get(line["program"], {}).get(line["value"])
     if wanted is None:

@@ -11,7 +11,6 @@ Run as a process (``python -m tpudist.tools.selftest.worker ERA TPU``). A line h
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import importlib
 import json
@@ -21,13 +20,14 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 
+import tpudist
+from tpudist.system import cluster, named_tpus
+from tpudist.tfcompat import versions
 from tpudist.tools.selftest import MARK
 from tpudist.tools.selftest.programs import ROWS, NotTried, Program, World
 
 if TYPE_CHECKING:
     import types
-
-    from tpudist.system.cluster import TPUClusterResolver
 
 
 def say(kind: str, **fields: Any) -> None:
@@ -36,16 +36,26 @@ def say(kind: str, **fields: Any) -> None:
     sys.stdout.flush()
 
 
-def main() -> None:
-    """Runs the programs."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("era")
-    parser.add_argument("tpu")
-    options = parser.parse_args()
-    programs = programs_of(options.era)
+def main(era: str, tpu: str) -> None:
+    """Runs the programs of a surface on a TPU."""
+    if era != "contrib" and not versions.HAS_FUNCTION:
+        say("skipped", program="all", why="this TensorFlow has no tf.function")
+        return
+    programs = programs_of(era)
     say("programs", names=list(programs))
-    with _world(options.era, options.tpu) as world:
-        _describe(options.tpu, world)
+    with _world(era, tpu) as world:
+        say(
+            "system",
+            tpu=tpu,
+            virtual=world.resolver.system is not None,
+            replicas=int(world.strategy.num_replicas_in_sync),
+            hosts=int(world.strategy.extended.num_hosts),
+            tpudist=tpudist.__version__,
+            tensorflow=str(versions.TF),
+            python=platform.python_version(),
+            numpy=np.__version__,
+            machine="%s %s" % (platform.system(), platform.machine()),
+        )
         for name, program in programs.items():
             _run(name, program, world)
 
@@ -71,30 +81,18 @@ def _run(name: str, program: Program, world: World) -> None:
     except NotTried as reason:
         say("skipped", program=name, why=str(reason))
     except Exception as error:  # one program's failure is a result  # noqa: BLE001
-        say("failed", program=name, error=_line(error))
+        line = (str(error).strip().splitlines() or [""])[0]
+        say("failed", program=name, error=("%s: %s" % (type(error).__name__, line))[:500])
     else:
         for value, each in values.items():
             array = np.asarray(each)
-            say(
-                "value",
-                program=name,
-                value=value,
-                dtype=str(array.dtype),
-                shape=list(array.shape),
-                values=array.flatten().tolist(),
-            )
-
-
-def _line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines() or [""]
-    return ("%s: %s" % (type(error).__name__, lines[0]))[:500]
+            content = {"dtype": str(array.dtype), "shape": list(array.shape)}
+            say("value", program=name, value=value, values=array.flatten().tolist(), **content)
 
 
 @contextlib.contextmanager
 def _world(era: str, tpu: str) -> Iterator[World]:
     """The TPU started, and stopped again if it is a real one."""
-    from tpudist.system import cluster
-
     namespace = importlib.import_module("tpudist.%s" % era).tensorflow
     resolver = cluster.TPUClusterResolver(tpu)
     if era == "contrib":
@@ -102,9 +100,6 @@ def _world(era: str, tpu: str) -> Iterator[World]:
         with _session(namespace, resolver) as world:
             yield world
         return
-    if not _has_functions():
-        say("skipped", program="all", why="this TensorFlow has no tf.function")
-        raise SystemExit(0)
     namespace.compat.v1.enable_v2_behavior()
     cluster.connect_to_cluster(resolver)
     topology = cluster.initialize_tpu_system(resolver)
@@ -116,10 +111,8 @@ def _world(era: str, tpu: str) -> Iterator[World]:
 
 
 @contextlib.contextmanager
-def _session(namespace: types.ModuleType, resolver: TPUClusterResolver) -> Iterator[World]:
+def _session(namespace: types.ModuleType, resolver: cluster.TPUClusterResolver) -> Iterator[World]:
     """A strategy of contrib's in a graph, and its Session on the TPU."""
-    from tpudist.system import named_tpus
-
     if resolver.system is None:
         named_tpus.ready(resolver)
     strategy = namespace.contrib.distribute.TPUStrategy(resolver, steps_per_run=5)
@@ -137,30 +130,5 @@ def _session(namespace: types.ModuleType, resolver: TPUClusterResolver) -> Itera
                 session.run(op)
 
 
-def _has_functions() -> bool:
-    """Whether this TensorFlow has ``tf.function``."""
-    from tpudist.tfcompat import versions
-
-    return bool(versions.HAS_FUNCTION)
-
-
-def _describe(tpu: str, world: World) -> None:
-    import tpudist
-    from tpudist.tfcompat import versions
-
-    say(
-        "system",
-        tpu=tpu,
-        virtual=world.resolver.system is not None,
-        replicas=int(world.strategy.num_replicas_in_sync),
-        hosts=int(world.strategy.extended.num_hosts),
-        tpudist=tpudist.__version__,
-        tensorflow=str(versions.TF),
-        python=platform.python_version(),
-        numpy=np.__version__,
-        machine="%s %s" % (platform.system(), platform.machine()),
-    )
-
-
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

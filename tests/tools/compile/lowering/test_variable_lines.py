@@ -5,7 +5,6 @@ import tensorflow as tf
 from tests.tools.compile import harness
 from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.tfcompat import functions
-from tpudist.tools.compile import step
 
 pytestmark = harness.lowers_here
 
@@ -14,7 +13,7 @@ SPEC = functions.TensorSpec([2, 3], tf.float32)
 
 def inputs(strategy, fn):
     """Returns {name: "file.py:line: "} of the variables of a step."""
-    program = step.lower_step(strategy, fn, (SPEC,))
+    program = harness.lower(strategy, fn, SPEC)
     places = {each.name: each.location for each in program.parameters if each.kind == "variable"}
     return {name: place and place.rpartition("/")[2] + ": " for name, place in places.items()}
 

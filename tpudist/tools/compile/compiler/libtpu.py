@@ -113,11 +113,7 @@ def _installed() -> str | None:
 
 
 def ask(request: Mapping[str, Any], timeout: float | None = None) -> dict[str, Any]:
-    """Starts the worker, and returns its answer to a request.
-
-    If the worker gave none, ``"ok"`` is False and "code" is CRASHED or TIMED_OUT. The process has
-    ended, whatever is raised.
-    """
+    """Returns the worker's answer to a request; of code CRASHED or TIMED_OUT if it gave none."""
     with tempfile.TemporaryFile() as stdin:  # a pipe would have to be written to while waiting
         stdin.write(json.dumps(dict(request, parent=os.getpid())).encode())
         stdin.seek(0)

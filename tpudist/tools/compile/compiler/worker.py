@@ -4,12 +4,8 @@
 
 It imports the standard library only, so that nothing of the user's environment is in the
 process that may crash, and calls the part of the PJRT C API that compiling needs by ctypes.
-
-Request: {"libtpu": path, "topology": name, "options": {of the topology},
-"parent": pid, and, to compile: "hlo", "compile_options": base64 of serialized protos}.
-
-Answer: {"ok": true, "pjrt", "kind", "devices", "memory", "cost", "optimized": base64,
-"seconds", "peak_bytes"}, or {"ok": false, "code", "message", ...what was known before it failed}.
+A request without "hlo" only describes the topology. An answer that is not "ok" has "code",
+"message", and what was known before it failed.
 
 libtpu.so exports ``GetPjrtApi``, which returns a table of functions. The table grows at
 its end only. Each function takes one struct: its size, an extension pointer, and fields

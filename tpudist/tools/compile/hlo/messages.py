@@ -30,11 +30,7 @@ _KINDS = {"f": "float", "bf": "bfloat", "s": "int", "u": "uint", "c": "complex"}
 
 
 def encoded(*fields: tuple[int, int | bytes]) -> bytes:
-    """Encodes a protobuf message, for which TensorFlow has no class.
-
-    Args:
-      *fields: (number, value) of each; bytes are a message.
-    """
+    """Encodes a protobuf message from (number, value) pairs; a value of bytes is a message."""
     made = bytearray()
     for number, value in fields:
         content = value if isinstance(value, bytes) else b""

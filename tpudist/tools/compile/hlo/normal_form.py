@@ -51,21 +51,17 @@ def normalized(hlo: bytes, replicas: int, partitions: int) -> bytes:
     _renumber(module)
     for computation in module.computations:
         for instruction in computation.instructions:
-            if instruction.opcode in COLLECTIVES:
-                _span_replicas(instruction, replicas)
+            if instruction.opcode not in COLLECTIVES:
+                continue
+            for field in _OF_DEVICES:
+                if field in instruction.DESCRIPTOR.fields_by_name:
+                    instruction.ClearField(field)
+            if instruction.opcode in _GROUPED:
+                del instruction.replica_groups[:]
+                instruction.replica_groups.add().replica_ids.extend(range(replicas))
     if partitions > 1:
         _add_shardings(module)
     return module.SerializeToString()
-
-
-def _span_replicas(instruction: HloInstruction, replicas: int) -> None:
-    """Makes a collective one across all replicas."""
-    for field in _OF_DEVICES:
-        if field in instruction.DESCRIPTOR.fields_by_name:
-            instruction.ClearField(field)
-    if instruction.opcode in _GROUPED:
-        del instruction.replica_groups[:]
-        instruction.replica_groups.add().replica_ids.extend(range(replicas))
 
 
 def _renumber(module: HloModule) -> None:

@@ -1,5 +1,5 @@
 """Traces one replica's step with a symbolic replica id, and lowers it to HLO.
 
 One trace stands for all replicas of a virtual TPU, as on the chip, and its collectives
-are ops. Importing this package imports no TensorFlow; most of its modules do.
+are ops.
 """

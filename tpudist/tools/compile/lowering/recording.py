@@ -35,14 +35,10 @@ class Recorded(NamedTuple):
 
 
 class Recorder:
-    """Context manager: records every replica function that runs inside.
+    """Context manager: records every replica function that runs inside, traced for the compiler.
 
-    After its replicas have been traced (once for each shape of its arguments),
-    the function is traced again for the compiler. :meth:`programs` lowers it;
-    by then its variables have their values.
-
-    Args:
-      check: called with the strategy of each function; what it raises ends the script.
+    :meth:`programs` lowers them after it, when their variables have their values. `check` is called
+    with the strategy of each function; what it raises ends the script.
     """
 
     def __init__(self, check: Callable[[Any], object] = lambda strategy: None) -> None:
@@ -77,7 +73,12 @@ class Recorder:
                 step = tracing.trace(strategy, fn, args, kwargs)
         except Exception as error:  # the user's code may raise anything  # noqa: BLE001
             name = explanations.name_of(fn, ())
-            failed = Recorded(name, None, _as_compile_error(error))
+            told = CompileError(
+                "%s: %s" % (type(error).__name__, error),
+                "the function failed when it was traced once for all replicas, as on a TPU",
+                "write it so that it runs with a replica id that is a tensor",
+            )
+            failed = Recorded(name, None, error if isinstance(error, CompileError) else told)
             self._functions[name, str(error)] = (failed, None, [])
             return
         shapes = tuple(
@@ -89,13 +90,3 @@ class Recorder:
         recorded = Recorded(explanations.name_of(fn, step.graph.get_operations()), None, None)
         key = (recorded.name, id(strategy), shapes)
         self._functions[key] = (recorded, step, used + list(step.graph.variables))
-
-
-def _as_compile_error(error: Exception) -> CompileError:
-    if isinstance(error, CompileError):
-        return error
-    return CompileError(
-        "%s: %s" % (type(error).__name__, error),
-        "the function failed when it was traced once for all replicas, as on a TPU",
-        "write it so that it runs with a replica id that is a tensor",
-    )

@@ -1,13 +1,9 @@
 """Makes one trace with a symbolic replica id stand for all replicas of a strategy.
 
-While a step is traced for the TPU compiler, the extended object of its strategy
-has the class `SymbolicExtended`: all replicas are one trace, as on a real TPU, and
-collectives are ops. It stays the same object, because open scopes refer to it.
-Variables do not change; the trace sees the component of replica 0.
-
-Without a TPU, XLA lowers exactly one collective op to HLO: the sum over all replicas. So
-all other collectives are built on it, as in TensorFlow's TPU strategy: a mean is a sum of
-scaled values, and a gather a sum of values that each replica puts at its own place.
+While a step is traced for the TPU compiler, the extended object of its strategy has the class
+`SymbolicExtended`, and the trace sees the variables of replica 0. Without a TPU, XLA lowers
+one collective op to HLO, the sum over all replicas, so all others are built on it, as in
+TensorFlow's TPU strategy.
 """
 
 from __future__ import annotations

@@ -25,8 +25,7 @@ _CALLED = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]+)\W*\(")
 class CodeBase:
     """The files below some paths, without those that match a pattern.
 
-    The repository around a file that is named by itself is read as well (`bytes` has its files,
-    `files` has not): it says which program the file is of. `passed_over` is as of `_find_files`.
+    `bytes` has those of the repositories around single files, too, which say whose they are.
     """
 
     def __init__(self, paths: Iterable[str], exclude: Sequence[str] = ()) -> None:
@@ -161,7 +160,7 @@ class CodeBase:
         return next((self._paths[path] for path in every if path in self._paths), None)
 
     def find_outside(self, dotted: str, level: int, importer: str) -> str | None:
-        """As `find_module`, of files of its repository that are in no PATH."""
+        """The file in its repository, but in no PATH, that an import means; or None."""
         return next(filter(os.path.isfile, _candidates(dotted, level, importer, self._roots)), None)
 
 

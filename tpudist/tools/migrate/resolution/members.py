@@ -103,7 +103,7 @@ def inherits(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> str:
 
 
 def kinds(evaluator: Evaluator, values: Values, name: str = "") -> set[str]:
-    """The kinds, such as "model", of which an object may be and which have the named member."""
+    """The kinds, such as "model", that an object may be of and that have the named member."""
     found = {value[1] for value in values if value[0] == "is"}
     return found.union(inherits(evaluator, value, name) for value in values) - {""}
 

@@ -1,4 +1,4 @@
-"""The names of a file: in which scope each is bound, and by what it is read."""
+"""Finds in which scope of a file each name is bound, and which nodes read it."""
 
 from __future__ import annotations
 

@@ -299,7 +299,7 @@ _SAVED = (".keras", ".h5", ".hdf5")
 
 @rule("keras-losses", [LOSS])
 def keras_losses(use: Use) -> None:
-    """Losses that are called on lists, of which Keras 3 takes each element for a tensor."""
+    """Makes tensors of lists that losses are called on: Keras 3 takes each element for one."""
     for argument in use.arguments[:2]:
         _make_tensor(use, argument)
 

@@ -27,7 +27,7 @@ _SYSTEM = {
 
 @rule("initialize-system", [("tf" if "." in name else "strategy", name) for name in _SYSTEM])
 def initialize_system(use: Use) -> None:
-    """``strategy.initialize()`` and its kin are ``tf.tpu.experimental.initialize_tpu_system``."""
+    """``strategy.initialize()`` and the like are ``tf.tpu.experimental.initialize_tpu_system``."""
     new = _SYSTEM[use.name]
     if use.name == _OF_RESOLVER:
         use.respell(new)

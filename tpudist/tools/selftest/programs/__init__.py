@@ -42,7 +42,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_of_each_host() -> tuple[np.ndarray, np.ndarray]:
-    """As :func:`rows`, with the same few rows over and over, as each host begins with them."""
+    """Repeats the first few of :func:`rows`, with which the pipeline of each host begins."""
     features, labels = rows()
     return np.tile(features[:8], (ROWS // 8, 1)), np.tile(labels[:8], (ROWS // 8, 1))
 

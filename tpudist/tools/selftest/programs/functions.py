@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import tensorflow as tf
 
-from tpudist.tools.selftest.programs import (
-    RATE,
-    ROWS,
-    STEPS,
-    Compiled,
-    Program,
-    World,
-    rows,
-    weights,
-)
+from tpudist.tools.selftest import programs as base
+from tpudist.tools.selftest.programs import RATE, ROWS, STEPS, Compiled, Program, World
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Nest
@@ -56,7 +48,9 @@ def training(world: World, run: Run) -> dict[str, Any]:
     """Losses and weights of a net that is trained on a distributed dataset."""
     strategy = world.strategy
     with strategy.scope():
-        net = [tf.Variable(value, aggregation=tf.VariableAggregation.MEAN) for value in weights()]
+        net = [
+            tf.Variable(value, aggregation=tf.VariableAggregation.MEAN) for value in base.weights()
+        ]
 
     def replica(x: object, y: object) -> Nest:
         with tf.GradientTape() as tape:
@@ -72,7 +66,7 @@ def training(world: World, run: Run) -> dict[str, Any]:
     def step(x: object, y: object) -> Nest:
         return strategy.reduce(_SUM, run(replica, args=(x, y)), axis=None)
 
-    data = tf.data.Dataset.from_tensor_slices(rows()).repeat().batch(ROWS, drop_remainder=True)
+    data = tf.data.Dataset.from_tensor_slices(base.rows()).repeat().batch(ROWS, drop_remainder=True)
     batches = iter(strategy.experimental_distribute_dataset(data))
     losses = [float(step(*next(batches))) for _ in range(STEPS)]
     return {"losses": _floats(losses), "hidden weights": net[0].numpy(), "weights": net[1].numpy()}
@@ -113,7 +107,7 @@ def counting(world: World, run: Run) -> dict[str, Any]:
 def reductions(world: World, run: Run) -> dict[str, Any]:
     """Sums and means along an axis of each replica's rows."""
     strategy = world.strategy
-    data = tf.data.Dataset.from_tensor_slices(rows()).batch(ROWS, drop_remainder=True)
+    data = tf.data.Dataset.from_tensor_slices(base.rows()).batch(ROWS, drop_remainder=True)
     (batch,) = list(strategy.experimental_distribute_dataset(data))
 
     @compiled
@@ -127,7 +121,7 @@ def reductions(world: World, run: Run) -> dict[str, Any]:
 
 def half_precision(world: World, run: Run) -> dict[str, Any]:
     """A product in bfloat16."""
-    x, (hidden, _) = rows()[0][:32], weights()
+    x, (hidden, _) = base.rows()[0][:32], base.weights()
 
     @compiled
     def step() -> Nest:

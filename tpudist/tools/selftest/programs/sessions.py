@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tpudist.contrib import tensorflow as tf
-from tpudist.tools.selftest.programs import (
-    RATE,
-    ROWS,
-    STEPS,
-    Program,
-    World,
-    rows_of_each_host,
-    weights,
-)
+from tpudist.tools.selftest import programs as base
+from tpudist.tools.selftest.programs import RATE, ROWS, STEPS, Program, World
 
 if TYPE_CHECKING:
     from tpudist.contrib import MultiStepContext
@@ -25,7 +18,7 @@ _MEAN = tf.VariableAggregation.MEAN
 
 def _iterator(world: World) -> DataIterator:
     def batches() -> Dataset:
-        data = tf.data.Dataset.from_tensor_slices(rows_of_each_host()).repeat()
+        data = tf.data.Dataset.from_tensor_slices(base.rows_of_each_host()).repeat()
         return data.batch(ROWS // world.strategy.num_towers, drop_remainder=True)
 
     return world.strategy.distribute_dataset(batches).make_initializable_iterator()
@@ -52,7 +45,7 @@ def towers(world: World) -> dict[str, Any]:
 
 def steps(world: World) -> dict[str, Any]:
     """Training by run_steps_on_dataset: one loop on the device."""
-    strategy, (hidden, out) = world.strategy, weights()
+    strategy, (hidden, out) = world.strategy, base.weights()
     iterator = _iterator(world)
     with strategy.scope():
         w = tf.get_variable("selftest_w", initializer=hidden, use_resource=True)
