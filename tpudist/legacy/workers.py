@@ -51,13 +51,7 @@ def as_this_worker() -> Iterator[None]:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="tpudist-worker-"))
         _look_for_the_chiefs_file()
         names = map(functools.partial(os.path.join, folder), map(str, itertools.count()))
-        patches = [
-            *_writers(names),
-            *_opened(names),
-            *_restores(),
-            *_sessions(),
-            *own_files.reported(),
-        ]
+        patches = [*_writers(names), *_restores(), *_sessions(), *own_files.reported()]
         undo.enter_context(quirks.patched(patches))
         yield
 
@@ -129,6 +123,9 @@ def in_time() -> Iterator[None]:
 
 def _writers(names: Iterator[str]) -> Iterator[quirks.Patch]:
     """Yields what writes, and which workers wait until the chief has written."""
+    import h5py
+    import tensorflow as tf
+
     from tpudist.tfcompat import clusters
 
     is_chief = tasks.own().is_chief
@@ -136,48 +133,39 @@ def _writers(names: Iterator[str]) -> Iterator[quirks.Patch]:
         native = getattr(owner, name)
         if not is_chief:
             native = _elsewhere(native, parameter, names) if parameter else _nothing
-        if name == "__init__" and parameter == "name":  # a file of HDF5
-            yield owner, "__init__", _noting_mode(native)
-            yield owner, "close", _in_turn(owner.close, "file", is_chief, _was_written)
-        elif parameter in _UNTIMED and name != "write_file" or name.startswith("_delete"):
-            yield owner, name, native
-        else:
-            key = "%s.%s" % (owner.__name__, name)
-            yield owner, name, _in_turn(native, key, is_chief, functools.partial(_is_now, name))
-
-
-def _opened(names: Iterator[str]) -> Iterator[quirks.Patch]:
-    """Yields what opens files of TensorFlow's that the program writes, and what closes them."""
-    import tensorflow as tf
-
-    for owner, ends in (
-        (tf.io.gfile.GFile, ["close"]),
-        (tf.io.TFRecordWriter, ["close", "__exit__"]),
-    ):
+        if name == "write_file" or parameter not in _UNTIMED and not name.startswith("_delete"):
+            native = _in_turn(native, "%s.%s" % (owner.__name__, name), is_chief)
+        yield owner, name, native
+    for owner in (h5py.File, tf.io.gfile.GFile, tf.io.TFRecordWriter):
         yield owner, "__init__", _opening(owner, names)
-        for end in ends:
-            yield owner, end, _closing(getattr(owner, end))
+        yield owner, "close", _closing(owner.close)
+        yield owner, "__exit__", _closing(owner.__exit__)
 
 
 def _opening(owner: Any, names: Iterator[str]) -> Fn:
-    """A constructor by which a worker writes elsewhere what the chief writes."""
+    """A constructor by which a worker writes elsewhere what the chief writes.
+
+    TensorFlow opens files too, of which the chief's alone are kept; HDF5 files are Keras' own.
+    """
     from tpudist.tfcompat import clusters
 
     native, numbers, own = owner.__init__, itertools.count(1), tasks.own()
     signature = inspect.signature(native)
     parameter = list(signature.parameters)[1]
+    has_mode, is_of_keras = "mode" in signature.parameters, owner.__name__ == "File"
 
     @functools.wraps(native)
     def start(*args: Any, **kwargs: Any) -> None:
         bound = signature.bind(*args, **kwargs)
-        path = bound.arguments[parameter]
-        mode = bound.arguments.get("mode", "r" if "mode" in signature.parameters else "w")
-        if own_files.is_result(path, mode) and machine.line_of_the_program(1):
+        path, mode = bound.arguments[parameter], bound.arguments.get("mode", "rw"[not has_mode])
+        if own_files.is_result(path, mode) and (is_of_keras or machine.line_of_the_program(1)):
             key, told = "%s number %d" % (owner.__name__, next(numbers)), os.fsdecode(path)
             if own.is_chief:
                 clusters.say_written(key, told)
             with contextlib.suppress(TpudistError):  # this worker alone writes
-                if own.is_chief or clusters.wait_until_written(key, told, _OWN) == told:
+                if (own.is_chief or is_of_keras) or (
+                    clusters.wait_until_written(key, told, _OWN) == told
+                ):
                     args[0]._tpudist_key = key
             if not own.is_chief and hasattr(args[0], "_tpudist_key"):
                 bound.arguments[parameter] = next(names)
@@ -204,19 +192,21 @@ def _closing(native: Fn) -> Fn:
     return close
 
 
-def _in_turn(native: Fn, name: str, is_chief: bool, counts: Fn) -> Fn:
+def _in_turn(native: Fn, name: str, is_chief: bool) -> Fn:
     """A function after which the chief says that it has written, and other workers wait for that.
 
     They return the path that the chief returned. The calls of a name have numbers, which are the
-    same on all workers.
+    same on all workers. In a graph write_file writes later.
     """
+    import tensorflow as tf
+
     from tpudist.tfcompat import clusters
 
     numbers = itertools.count(1)
 
     @functools.wraps(native)
     def write(*args: Any, **kwargs: Any) -> Nest:
-        if not counts(*args):
+        if name.endswith("write_file") and not tf.executing_eagerly():
             return native(*args, **kwargs)
         key, path = "%s number %d" % (name, next(numbers)), ""
         try:
@@ -231,28 +221,6 @@ def _in_turn(native: Fn, name: str, is_chief: bool, counts: Fn) -> Fn:
         return os.fsencode(path) if isinstance(result, bytes) else path
 
     return write
-
-
-def _noting_mode(native: Fn) -> Fn:
-    """The constructor of HDF5 files, which notes those that are open to be written."""
-
-    @functools.wraps(native)
-    def start(self: Any, name: object, mode: str = "r", *args: Any, **kwargs: Any) -> None:
-        native(self, name, mode, *args, **kwargs)
-        self._tpudist_writes = mode != "r" and isinstance(name, (str, bytes, os.PathLike))
-
-    return start
-
-
-def _is_now(name: str, *unused: object) -> bool:
-    """Whether a function writes when it is called, as write_file does in eager mode alone."""
-    import tensorflow as tf
-
-    return name != "write_file" or tf.executing_eagerly()
-
-
-def _was_written(file: object) -> bool:
-    return bool(getattr(file, "_tpudist_writes", False)) and bool(file)
 
 
 def _restores() -> Iterator[quirks.Patch]:

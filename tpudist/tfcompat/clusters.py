@@ -313,10 +313,8 @@ def checkpoint_module() -> Any:
 def writers() -> list[tuple[Any, str, str]]:
     """Lists what writes files of TensorFlow and Keras: (module or class, name, path's parameter).
 
-    What has no such parameter keeps the list of checkpoints, or deletes old ones. HDF5 files are
-    Keras' own as well as those of a program that calls h5py.
+    What has no such parameter keeps the list of checkpoints, or deletes old ones.
     """
-    import h5py
     from tensorflow.python.framework import graph_io
     from tensorflow.python.ops import gen_summary_ops
     from tensorflow.python.profiler import profiler_v2
@@ -332,7 +330,6 @@ def writers() -> list[tuple[Any, str, str]]:
     keras = keras_packages.saving_module()
     of_keras = [] if keras is None else ["save_model", "save_weights_only"]
     return [
-        (h5py.File, "__init__", "name"),
         *((keras, name, "filepath") for name in of_keras),
         (checkpoint_module().TrackableSaver, "save", "file_prefix"),
         (tf.compat.v1.train.Saver, "save", "save_path"),

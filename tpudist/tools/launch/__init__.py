@@ -38,83 +38,29 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
         "in this folder and with this Python, which has to be there too; a process here for each "
         "'localhost'. If one fails, the others are ended. Exit code: that of the first failure.",
     )
-    verb.add_argument(
-        "--hosts", metavar="LIST", help="names with commas between; the first is chief"
-    )
-    verb.add_argument(
-        "--hostfile",
-        metavar="FILE",
-        help="a file with a host on each line, and slots=N where N workers start there",
-    )
-    verb.add_argument(
-        "--ssh",
-        metavar="COMMAND",
-        default="ssh",
-        help="what reaches other hosts, such as 'ssh -p 2222 -i key'",
-    )
-    verb.add_argument(
-        "--cores",
-        metavar="N",
-        help="cores of each host: virtual:8, computed together on one device; virtual:v3-32, those "
-        "of a slice of so many hosts; 4 or cpus:4, logical CPUs; gpus:4; by default every GPU",
-    )
-    verb.add_argument(
-        "--port",
-        type=int,
-        metavar="N",
-        help="of the first worker, the next has N + 1; by default "
-        "2222, and for localhost a free one",
-    )
-    verb.add_argument(
-        "--quiet-workers",
-        action="store_true",
-        help="show the output of the chief alone, and the last lines of a worker that fails",
-    )
-    verb.add_argument(
-        "--log-dir", metavar="FOLDER", help="write the output of each worker to a file there too"
-    )
-    _add_of_workers(verb)
+    option = verb.add_argument
+    option("--hosts", metavar="LIST", help="names with commas between; the first is chief")
+    option("--hostfile", metavar="FILE", help="a host a line, with slots=N for N workers there")
+    option("--ssh", metavar="COMMAND", default="ssh", help="such as 'ssh -p 2222 -i key'")
+    text = "cores of each host: virtual:8, on one device; virtual:v3-32, those of a slice of so "
+    text += "many hosts; 4 or cpus:4, logical CPUs; gpus:4; by default every GPU"
+    option("--cores", metavar="N", help=text)
+    text = "of the first worker, the next has N + 1; by default 2222, for localhost a free one"
+    option("--port", type=int, metavar="N", help=text)
+    text = "show the output of the chief alone, and the last lines of a worker that fails"
+    option("--quiet-workers", action="store_true", help=text)
+    option("--log-dir", metavar="FOLDER", help="write each worker's output to a file there too")
+    text = "a variable for all workers; TensorFlow's, NCCL's, OpenMP's and tpudist's go without it"
+    option("--env", action="append", metavar="NAME[=VALUE]", help=text)
+    text = "of what the program draws without a seed, on all workers alike; drawn by default"
+    option("--seed", type=int, metavar="N", help=text)
+    text = "in which all workers have to come; 300 by default"
+    option("--start-timeout", type=int, default=300, metavar="SECONDS", help=text)
+    text = "that workers have to end by themselves, once they are asked to; 10 by default"
+    option("--grace", type=float, default=10.0, metavar="SECONDS", help=text)
+    text = "how often all start again, from the program's checkpoint, if one fails; 0 by default"
+    option("--max-restarts", type=int, default=0, metavar="N", help=text)
     return verb
-
-
-def _add_of_workers(verb: argparse.ArgumentParser) -> None:
-    """Adds what the workers get, and how long they have."""
-    verb.add_argument(
-        "--env",
-        action="append",
-        metavar="NAME[=VALUE]",
-        help="a variable for all workers; those on other hosts get TensorFlow's, NCCL's, OpenMP's "
-        "and tpudist's variables of this environment without it",
-    )
-    verb.add_argument(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="of what the program draws without a seed of its own, on all workers alike; drawn and "
-        "told by default",
-    )
-    verb.add_argument(
-        "--start-timeout",
-        type=int,
-        default=300,
-        metavar="SECONDS",
-        help="in which all workers have to come; 300 by default",
-    )
-    verb.add_argument(
-        "--grace",
-        type=float,
-        default=10.0,
-        metavar="SECONDS",
-        help="that workers have to end by themselves, once they are asked to; 10 by default",
-    )
-    verb.add_argument(
-        "--max-restarts",
-        type=int,
-        default=0,
-        metavar="N",
-        help="how often all workers start again once one has failed; 0 by default. The program "
-        "goes on from its checkpoint if it restores one",
-    )
 
 
 def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
