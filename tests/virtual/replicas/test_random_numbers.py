@@ -131,7 +131,7 @@ def test_an_op_with_a_seed_draws_what_tensorflow_draws_on_every_replica(name):
 def test_numbers_do_not_depend_on_the_size_of_the_program(monkeypatch, place):
     fn = PLACES.get(place) or (lambda: tf.random.uniform([8], seed=3))
     small = draw(fn, calls=2)
-    monkeypatch.setattr(segments, "_INLINED_OPS", 0)
+    monkeypatch.setattr(segments, "INLINED_OPS", 0)
     monkeypatch.setenv(machine.VECTORIZE, "0")
     assert draw(fn, calls=2) == small
 

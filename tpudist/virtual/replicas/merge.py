@@ -131,13 +131,11 @@ class Merge(function_graphs.Trace):
     def _inside(self, leaf: object) -> Nest:
         """`leaf` as tensors of the replica trace; what replicas captured is each one's own."""
         flat = distributed.flatten(leaf)
-        if all(self._is_inside(tensor) for tensor in flat):
+        if all(map(self._is_inside, flat)):
             return leaf
         with self.program.graph.as_default():
-            return distributed.pack(
-                leaf,
-                [tensor if self._is_inside(tensor) else tf.identity(tensor) for tensor in flat],
-            )
+            own = [tensor if self._is_inside(tensor) else tf.identity(tensor) for tensor in flat]
+            return distributed.pack(leaf, own)
 
     def _is_inside(self, tensor: Tensor) -> bool:
         return getattr(tensor, "graph", None) is self.program.graph
@@ -146,28 +144,28 @@ class Merge(function_graphs.Trace):
         with tf.control_dependencies(None), contextlib.ExitStack() as stack:
             if replica_id == "sum":
                 stack.enter_context(function_graphs.named("AllReduce"))
-            shape = self._shape_of_rows(tensor) if replica_id == "rows" else None
+            shape = None
+            if replica_id == "rows" and tensor.shape.dims:
+                size, *others = tensor.shape.as_list()
+                shape = [size and size * self.program.num_replicas] + others
             placeholder = functions.placeholder_like(tensor, shape)
         self.inputs.append((placeholder, tensor, replica_id))
         return placeholder
 
-    def _shape_of_rows(self, tensor: Tensor) -> list[int | None] | None:
-        """The shape of the values of all replicas, one after the other."""
-        if not tensor.shape.dims:
-            return None
-        size, *others = tensor.shape.as_list()
-        return [size and size * self.program.num_replicas] + others
-
     def reduced(self, reduce_op: object, value: object) -> Nest:
         """`value` reduced outside of the merge; None if it is not a tensor that entered it.
 
-        Outside, each replica's value is added as the replica finishes, and the
-        merge function gets one sum instead of N values. The sum of slices of a table
+        Outside, each replica's value is added as the replica finishes. The sum of slices of a table
         are all replicas' slices, which are one tensor where replicas are batched.
         """
-        source = self.source_of(value)
+        source: Any = self.source_of(value)
         if isinstance(source, distributed.IndexedSlices):
-            total = self._all_slices(source)
+            rows = [self._input(tensor, "rows") for tensor in (source.values, source.indices)]
+            with function_graphs.named("AllReduce"):
+                rows = [tf.identity(tensor) for tensor in rows]
+            shape = source.dense_shape
+            shape = None if shape is None else self._input(shape, 0)
+            total = distributed.IndexedSlices(*rows, shape)
         elif not isinstance(source, tf.Tensor) or not self._is_inside(source):
             return None
         else:
@@ -177,13 +175,6 @@ class Merge(function_graphs.Trace):
         if reduce_op == tf.distribute.ReduceOp.MEAN:
             return distributed.divide(total, self.program.num_replicas)
         return total
-
-    def _all_slices(self, source: Any) -> Nest:
-        rows = [self._input(tensor, "rows") for tensor in (source.values, source.indices)]
-        with function_graphs.named("AllReduce"):
-            rows = [tf.identity(tensor) for tensor in rows]
-        shape = source.dense_shape
-        return distributed.IndexedSlices(*rows, None if shape is None else self._input(shape, 0))
 
     def source_of(self, value: object) -> Nest:
         """The tensors of the replica trace that entered the merge as `value`, or None."""
@@ -237,19 +228,17 @@ class Merge(function_graphs.Trace):
         sources = [source for _, source, _ in self.used()] + self.captured()
         return start + [tensor.op for tensor in sources]
 
-    def _is_own(self, tensor: Tensor) -> bool:
-        """Whether `tensor` is a value of this merge, and no reference to one."""
-        is_value = tensor.dtype == tensor.dtype.base_dtype
-        return is_value and getattr(tensor, "graph", None) is self.graph
-
     def _result(self, tensors: Sequence[Tensor]) -> Tensor:
-        if all(getattr(t, "graph", None) is not self.graph for t in tensors):
-            if len(IdentityMap.of(tensors)) == 1:
-                return tensors[0]
+        own = [getattr(tensor, "graph", None) is self.graph for tensor in tensors]
         if all(t is tensors[0] for t in tensors):
+            if not own[0]:
+                return tensors[0]
             tensors = tensors[:1]
-        with self.graph.as_default():
-            tensors = [t if self._is_own(t) else tf.identity(t) for t in tensors]
+        with self.graph.as_default():  # a value of this merge, and no reference to one
+            tensors = [
+                t if is_own and t.dtype == t.dtype.base_dtype else tf.identity(t)
+                for t, is_own in zip(tensors, own)
+            ]
         with tf.control_dependencies(None):
             placeholder = functions.placeholder_like(tensors[0])
         self.results.append((placeholder, tensors))

@@ -22,16 +22,7 @@ from tpudist.virtual.variables import splits
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from tpudist.tfcompat.annotations import (
-        Args,
-        Extended,
-        Fn,
-        Kwargs,
-        Nest,
-        Operation,
-        Strategy,
-        Tensor,
-    )
+    from tpudist.tfcompat.annotations import Args, Extended, Fn, Kwargs, Nest, Operation, Strategy
     from tpudist.virtual.explanations import Explanation
 
 
@@ -50,65 +41,41 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
     function_graphs.check_lengths(extended, (args, kwargs))
     if functions.in_function():
         fn = functions.convert(fn)
-    names, lines = _Names(), functions.source_lines()
+    lines, in_session = functions.source_lines(), functions.in_session_graph()
+    names = before_names = functions.variable_names() if in_session else {}
 
     def on_the_device(*replica_args: Any, **replica_kwargs: Any) -> Nest:
+        nonlocal names
         with functions.source_lines_as(lines), _label(extended), extended.place():
-            with _replica(extended), names.of_a_replica():
-                current = tf.distribute.get_replica_context()
+            native = tf.distribute.get_replica_context()
+            with Replica(native.strategy, native._replica_id_in_sync_group) as current:
+                if in_session:  # TensorFlow counts names of layers and scopes for each thread
+                    graphs.count_variable_names(before_names)
                 result = fn(*replica_args, **replica_kwargs)
                 result = distributed.with_whole_variables(current, result)
+                names = functions.variable_names() if in_session else {}
         distributed.end_before_joining()
         return result
 
-    with _traced(extended), names.continued():
+    graph = tf.compat.v1.get_default_graph()
+    before, extended.replicas = extended.replicas, Replicas()
+    try:
         results = distributed.MirroredExtended._call_for_each_replica(
             extended, functions.do_not_convert(on_the_device), args, kwargs
         )
         results = distributed_values.found_by_device(extended, results)
         if not tf.executing_eagerly():
-            splits.split_written(extended.replicas.others())
+            ops = extended.replicas.ops()
+            splits.split_written([op for op in ops if _REPLICA.search(op.name)])  # the first's not
             explanation.refused = reports.check_ops(extended.replicas.ops(), results)
-            tpu_numbers.round_operands(tf.compat.v1.get_default_graph(), extended.replicas.ops())
+            tpu_numbers.round_operands(graph, extended.replicas.ops())
         if extended.runs_as_session:
-            graph = tf.compat.v1.get_default_graph()
             dependencies.prune_ops(graph, extended.replicas.ops(), results)
-        return results
-
-
-class _Names:
-    """Counts names of layers and scopes in a TF 1 graph; TensorFlow counts per thread."""
-
-    def __init__(self) -> None:
-        self._counts = not (tf.executing_eagerly() or functions.in_function())
-        self._used = functions.variable_names() if self._counts else None
-        self._last: dict[str, int] | None = None
-
-    @contextlib.contextmanager
-    def of_a_replica(self) -> Iterator[Any]:
-        """Context manager in a replica's thread: names are counted from where the call began."""
-        if self._counts:
-            graphs.count_variable_names(self._used)
-        yield
-        if self._counts:
-            self._last = functions.variable_names()
-
-    @contextlib.contextmanager
-    def continued(self) -> Iterator[Any]:
-        """Context manager: after the block, which calls the replicas, their count continues."""
-        yield
-        if self._last is not None:
-            graphs.count_variable_names(self._last)
-
-
-@contextlib.contextmanager
-def _traced(extended: Extended) -> Iterator[Any]:
-    """Sets `extended.replicas` to the replicas that are traced in the block."""
-    before, extended.replicas = extended.replicas, Replicas()
-    try:
-        yield
     finally:
         extended.replicas = before
+    if in_session:
+        graphs.count_variable_names(names)
+    return results
 
 
 class Replicas:
@@ -121,10 +88,6 @@ class Replicas:
     def ops(self) -> list[Operation]:
         """The ops added to the graph since the replicas were started."""
         return self._graph.get_operations()[self._start :]
-
-    def others(self) -> list[Any]:
-        """The ops of all replicas but the first."""
-        return [op for op in self.ops() if _REPLICA.search(op.name)]
 
     def use_own_handles(self, ops: Sequence[Operation], handles: Any) -> None:
         """Replaces the first of `handles`, which `ops` of all replicas use so far, by their own."""
@@ -176,9 +139,8 @@ class Replica(distributed.MirroredReplicaContext):
     def all_reduce(self, reduce_op: Any, value: Any, *options: Any, **named_options: Any) -> Nest:
         """Sums or averages a nest over the replicas; see ``ReplicaContext``.
 
-        TensorFlow searches the graph behind a result with a custom gradient for
-        variables. Here the search would pass through the reduction and refuse
-        the other replicas' variables, so it is stopped at the reduction's inputs.
+        TensorFlow searches the graph behind a custom gradient for variables, and would refuse the
+        other replicas': so the search is stopped at the reduction's inputs.
         """
         native = super().all_reduce if versions.WORKS_OUTSIDE_SCOPE else self._merge_and_reduce
         flat = nests.flatten(value)
@@ -187,7 +149,9 @@ class Replica(distributed.MirroredReplicaContext):
 
         @tf.custom_gradient  # type: ignore[untyped-decorator]
         def reduced(*tensors: Any) -> tuple[Any, ...]:
-            totals = native(reduce_op, [_behind(t) for t in tensors], *options, **named_options)
+            names = [getattr(getattr(t, "op", None), "name", "value") for t in tensors]  # of errors
+            behind = [tf.stop_gradient(t, n.split("/")[-1]) for t, n in zip(tensors, names)]
+            totals = native(reduce_op, behind, *options, **named_options)
             return totals, lambda *gradients: self.all_reduce(
                 reduce_op, list(gradients), *options, **named_options
             )
@@ -202,17 +166,6 @@ class Replica(distributed.MirroredReplicaContext):
 
         flat = self.merge_call(functions.library(merge), args=tuple(nests.flatten(value)))
         return nests.pack_sequence_as(value, flat)
-
-
-def _behind(tensor: Tensor) -> Tensor:
-    """`tensor`, where the search for variables stops; keeps its name for error messages."""
-    name = getattr(getattr(tensor, "op", None), "name", "value")
-    return tf.stop_gradient(tensor, name=name.split("/")[-1])
-
-
-def _replica(extended: Extended) -> Replica:
-    current = tf.distribute.get_replica_context()
-    return Replica(extended._container_strategy(), current._replica_id_in_sync_group)
 
 
 @contextlib.contextmanager

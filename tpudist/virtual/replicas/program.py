@@ -162,11 +162,9 @@ class Program(function_graphs.Trace):
     def number_random_ops(self) -> None:
         """Sets :attr:`numbers`, so that each replica draws what it would under MirroredStrategy.
 
-        In the graph that calls ``run``, TensorFlow numbers the random ops that have no seed of
-        their own: up to a merge first all of replica 0, then all of replica 1; then the merge's
-        own, which get their numbers here, and so on after it. An op with its own seed draws the
-        same on every replica. Until 2.1 the numbers count all ops of the graph; there the number
-        of a replica is computed from that of the trace.
+        TensorFlow numbers the random ops without a seed of their own: up to a merge first all of
+        replica 0, then all of replica 1; then the merge's, and so on. Until 2.1 it counts all ops
+        of the graph; there the number of a replica is computed from that of the trace.
         """
         counted = random_seeds.numbered(self.graph)
         if not versions.COUNTS_RANDOM_OPS:
@@ -194,7 +192,12 @@ class Program(function_graphs.Trace):
         """The replica's id, an int32 scalar that is known only at run time."""
         if self._replica_id is None:
             with self.graph.as_default(), tf.control_dependencies(None):
-                self._replica_id = _id_of_any_replica()
+                name = "replica_id_in_sync_group"
+                self._replica_id = (
+                    tf.compat.v1.placeholder(tf.int32, [], name)
+                    if versions.TRACE_ONCE
+                    else tf.constant(0, name=name)  # a static one, which is replaced later
+                )
             with self.outer.as_default(), tf.control_dependencies(None):
                 ids = tf.unstack(tf.constant(list(self.replica_ids)))
             self.arguments.append((self._replica_id, ids))
@@ -250,7 +253,7 @@ class Part(Program):
         self.arguments = []
         self._begin()
         around.parts.append(self)
-        self._register()
+        self.graph._tpudist_trace = self
 
     @property
     def must_run(self) -> list[Operation]:  # type: ignore[override]
@@ -288,14 +291,6 @@ class Part(Program):
                 functions.capture(self.graph, tensor)
 
 
-def _id_of_any_replica() -> Tensor:
-    """The replica's id in a trace; a constant, replaced later, where it has to be static."""
-    name = "replica_id_in_sync_group"
-    if versions.TRACE_ONCE:
-        return tf.compat.v1.placeholder(tf.int32, [], name)
-    return tf.constant(0, name=name)
-
-
 class TracedReplica(distributed.ReplicaContext):
     """The replica context of a trace that stands for every replica.
 
@@ -330,12 +325,10 @@ class TracedReplica(distributed.ReplicaContext):
 def _assigned_between_effects(program: Program) -> list[Any]:
     """The variables whose one value is assigned between effects that replicas share.
 
-    An assignment of one value to a variable without aggregation is done once, in a merge
-    (:func:`tpudist.virtual.variables.splits.update_once`). TensorFlow's replicas do not merge
-    there: the first one runs to its end, then the second. If the function uses a shared resource
-    before and after the assignment (:func:`dependencies.uses`), its numbers depend on that order.
-    Such a variable gets a value per replica, and the function is traced again. Printing, summaries
-    and Python functions without results give no numbers: their order alone splits no variable.
+    Such an assignment is a merge (:func:`tpudist.virtual.variables.splits.update_once`), where
+    TensorFlow's replicas run one to its end, then the next. Numbers depend on that order if a
+    shared resource (:func:`dependencies.uses`) is used before and after it: the variable then gets
+    a value per replica. Printing, summaries and Python functions without results give no numbers.
     """
     if not any(one.assigned is not None for one in program.merges):
         return []
@@ -371,15 +364,10 @@ def _uses_of_shared(program: Program) -> dict[Any, list[tuple[int, bool]]]:
 
 
 def deliver(value: object, receive: Fn) -> None:
-    """Calls ``receive(value)`` in the context that started the replicas.
+    """Calls ``receive(value)`` in the context that started the replicas, with distributed values.
 
-    So a replica function passes a value, such as an output of a step, to cross-replica code without
-    returning it. Replicas that are traced one by one merge for that; a trace delivers the value
-    after its segments have been called. `receive` gets the nest with a distributed value in place
-    of each tensor of a replica function.
-
-    Context: any under a strategy. In cross-replica context that did not come from a replica
-    function, `receive` is called at once.
+    Context: any under a strategy. Replicas that are traced one by one merge for it; a trace
+    delivers the value after its segments have been called.
 
     Raises:
       ContextError: from a nested function, loop or branch of a replica.

@@ -44,11 +44,10 @@ def call_for_each_replica(
 ) -> Nest:
     """Runs `fn` once per replica; see ``StrategyExtended``.
 
-    Context: cross-replica; graph, ``tf.function`` or eager. In eager mode the replicas run inside
-    one ``tf.function``, because a TPU has no eager mode; in 1.13, whose functions return no
-    distributed values, they run op by op. With `op_by_op` they do so on every release, one replica
-    after the other, as with the mirrored strategy; a ``tf.function`` is traced all the same, unless
-    ``tf.config.run_functions_eagerly`` is on.
+    Context: cross-replica; graph, ``tf.function`` or eager, where the replicas run inside one
+    ``tf.function``, as a TPU has no eager mode. In 1.13, whose functions return no distributed
+    values, and with `op_by_op` they run op by op, one after the other, as with the mirrored
+    strategy; a ``tf.function`` is traced, unless ``tf.config.run_functions_eagerly`` is on.
     """
     if tf.executing_eagerly() and functions.are_inlined():
         op_by_op, fn = True, functions.python_function(fn)
@@ -84,8 +83,8 @@ def _run_in_a_graph(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> N
 class _Trial:
     """Replicas that are traced one by one, until they meet in a branch or loop.
 
-    They cannot meet there, but in one trace they can: the function is traced once more, if what
-    the trial has left in the graph does nothing.
+    They can in one trace: the function is traced once more, if what is left in the graph does
+    nothing.
     """
 
     def __init__(self) -> None:
@@ -202,25 +201,19 @@ def _out_of_function(extended: Extended, leaf: object) -> Nest:
 
 
 #: TensorFlow's loggers: absl's from 2.0 on, its own before.
-_LOGGERS = ("absl", "tensorflow")
-
-_SAID = "Outside compilation attempted outside TPUReplicateContext scope"
+_LOGGERS = [logging.getLogger(name) for name in ("absl", "tensorflow")]
 
 
 def _is_other(record: logging.LogRecord) -> bool:
-    """Whether a record is none of these warnings."""
-    return not str(record.msg).startswith(_SAID)
+    """Whether a record is no warning of ``tpu.outside_compilation``."""
+    said = "Outside compilation attempted outside TPUReplicateContext scope"
+    return not str(record.msg).startswith(said)
 
 
 @contextlib.contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Context manager: keeps TensorFlow from warning of ``tpu.outside_compilation``.
-
-    What that builds is done where it stands, with the right numbers: on the virtual TPU host and
-    cores are one device. TensorFlow logs at each call that it is in no ``TPUReplicateContext``.
-    """
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    added = [logger for logger in loggers if _is_other not in logger.filters]
+    """Context manager: keeps TensorFlow from warning of what host and core, one device, both do."""
+    added = [logger for logger in _LOGGERS if _is_other not in logger.filters]
     for logger in added:
         logger.addFilter(_is_other)
     try:

@@ -55,7 +55,8 @@ class Calls:
         """Calls the segments, and the merges between them; `results` are tensors that leave it."""
         program = self._program
         cut = segments.cut(program, results)
-        shared = segments.is_large(program, cut)
+        count = sum(len(segment.body) for segment in cut if segment) * program.num_replicas
+        shared = count > segments.INLINED_OPS
         for segment, merge in zip(cut, program.merges + [None]):
             if segment is not None:
                 batched = vectorize.batch_segment(program, segment, self._batched_values)

@@ -121,7 +121,11 @@ def are_equal(values: Any) -> bool:
 def _computed_from(left: Any, right: Any) -> list[Any] | None:
     """Pairs of tensors that are the same if these two are; None if these cannot be."""
     if not all(nests.is_tensor(side) and not graphs.is_eager(side) for side in (left, right)):
-        return [] if _are_one(left, right) else None
+        if nests.is_tensor(left) or nests.is_tensor(right):
+            is_one = made_ops.origin(left) is made_ops.origin(right)  # one eager tensor
+        else:
+            is_one = np.array_equal(left, right)
+        return [] if is_one else None
     left, right = _source(left), _source(right)
     if left is right:
         return []
@@ -130,13 +134,6 @@ def _computed_from(left: Any, right: Any) -> list[Any] | None:
         return None
     handles = [tensor for tensor in one.inputs if functions.is_resource(tensor)]
     return list(zip(one.inputs, other.inputs)) if all(map(_is_one, handles)) else None
-
-
-def _are_one(left: Any, right: Any) -> bool:
-    """Whether they are one eager tensor, or equal numbers of Python's."""
-    if nests.is_tensor(left) or nests.is_tensor(right):
-        return made_ops.origin(left) is made_ops.origin(right)
-    return bool(np.array_equal(left, right))
 
 
 def _source(tensor: Tensor) -> Any:

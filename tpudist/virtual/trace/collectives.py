@@ -69,29 +69,19 @@ def of_graph(graph: Graph, without: Collection[str] = ()) -> dict[str, int]:
     """The collectives in a graph and the functions that it calls, `without` ops of these names."""
     definition = graph.as_graph_def()
     library = {function.signature.name: function for function in definition.library.function}
+    kind_of_argument = {name.lower(): kind for name, kind in NAMES.items()}
     kinds: collections.Counter[str] = collections.Counter()
-    pending = [([node for node in definition.node if node.name not in without], ())]
+    pending: list[Any] = [([node for node in definition.node if node.name not in without], ())]
     while pending:
         nodes, arguments = pending.pop()
-        kinds.update(_of_nodes(nodes))
-        kinds.update(_of_arguments(arguments))
-        for name in _called(nodes):
-            if name in library:
-                called = library[name]
-                pending.append((called.node_def, called.signature.input_arg))
+        kinds.update(OPS[node.op] for node in nodes if node.op in OPS)
+        scopes = [_SCOPE.match(node.name) for node in nodes if node.op not in OPS]
+        kinds.update({scope.group(1): NAMES[scope.group(2)] for scope in scopes if scope}.values())
+        matches = [_ARGUMENT.search(each.name) for each in arguments]
+        kinds.update(kind_of_argument[each.group(1)] for each in matches if each)
+        for called in [library[name] for name in _called(nodes) if name in library]:
+            pending.append((called.node_def, called.signature.input_arg))
     return dict(kinds)
-
-
-def _of_nodes(nodes: Any) -> list[str]:
-    matches = [_SCOPE.match(node.name) for node in nodes if node.op not in OPS]
-    scopes = {match.group(1): NAMES[match.group(2)] for match in matches if match}
-    return list(scopes.values()) + [OPS[node.op] for node in nodes if node.op in OPS]
-
-
-def _of_arguments(arguments: Any) -> list[str]:
-    kinds = {name.lower(): kind for name, kind in NAMES.items()}
-    matches = [_ARGUMENT.search(argument.name) for argument in arguments]
-    return [kinds[match.group(1)] for match in matches if match]
 
 
 def _called(nodes: Any) -> Iterator[str]:

@@ -133,8 +133,7 @@ def sorted_ops(body: Sequence[Operation]) -> list[Operation] | None:
 def prune(program: Program, results: object) -> None:
     """Leaves out of a traced `Program` the ops and merges that no result needs, as a Session does.
 
-    A function runs every op that has an effect. What an Estimator's specification does not name is
-    not run: an evaluation does not train, though its model function has made the optimizer's ops.
+    An Estimator's evaluation does not train, though its model function has made an optimizer's ops.
     """
     program.uniformity.learn()
     graph = program.graph
@@ -158,7 +157,9 @@ def _reached(
     merge_of = {op: merge for merge in merges for op in merge.result_ops()}
     needed: set[Operation] = set()
     met: set[Merge] = set()
-    pending = _ops_of(graph, results)
+    parts = [part for leaf in nests.flatten(results) for part in distributed.components(leaf)]
+    inside = [part for part in distributed.flatten(parts) if getattr(part, "graph", None) is graph]
+    pending: list[Operation] = [getattr(part, "op", part) for part in inside]
     while pending:
         op = pending.pop()
         if op in needed:
@@ -172,13 +173,6 @@ def _reached(
     return needed, met
 
 
-def _ops_of(graph: Graph, nest: object) -> list[Operation]:
-    """The ops of a graph that make what is in a nest of tensors, ops and distributed values."""
-    parts = [part for leaf in nests.flatten(nest) for part in distributed.components(leaf)]
-    inside = [part for part in distributed.flatten(parts) if getattr(part, "graph", None) is graph]
-    return [getattr(part, "op", part) for part in inside]
-
-
 # The functions that ops call.
 
 #: {type of op: names of its attributes that are functions}, filled when first used.
@@ -186,11 +180,7 @@ _function_attributes: dict[str, list[str]] = {}
 
 
 def all_ops(graph: Graph) -> Iterator[tuple[str, Operation]]:
-    """Yields (path, op) of each op of a graph and of every function it calls.
-
-    The path joins the names of the calling ops and of the op itself by "/"; the ops of a function
-    that is called twice come twice.
-    """
+    """Yields (names of its callers and its own, op) of each op of a graph and all that it calls."""
     pending: list[tuple[str, Graph, tuple[str, ...]]] = [("", graph, ())]
     while pending:
         prefix, current, callers = pending.pop()
@@ -205,8 +195,12 @@ def all_ops(graph: Graph) -> Iterator[tuple[str, Operation]]:
 
 def called(op: Operation, graph: Graph) -> list[tuple[str, Any]]:
     """Returns (name, FuncGraph) of each function that an op calls, and `graph` knows."""
+    if op.type not in _function_attributes:
+        _function_attributes[op.type] = [
+            each.name for each in op.op_def.attr if each.type in ("func", "list(func)")
+        ]
     pairs = []
-    for attribute in _attributes_with_functions(op):
+    for attribute in _function_attributes[op.type]:
         value = op.get_attr(attribute)
         for function in value if isinstance(value, list) else [value]:
             name = getattr(function, "name", "")
@@ -214,16 +208,6 @@ def called(op: Operation, graph: Graph) -> list[tuple[str, Any]]:
             if body is not None:
                 pairs.append((name, body))
     return pairs
-
-
-def _attributes_with_functions(op: Operation) -> list[str]:
-    if op.type not in _function_attributes:
-        _function_attributes[op.type] = [
-            attribute.name
-            for attribute in op.op_def.attr
-            if attribute.type in ("func", "list(func)")
-        ]
-    return _function_attributes[op.type]
 
 
 # Effects on resources that replicas share: what the strategy did not make, such as a variable made

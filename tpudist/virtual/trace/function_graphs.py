@@ -7,6 +7,7 @@ leaves the trace (and every trace around it).
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
@@ -25,15 +26,7 @@ from tpudist.tfcompat import (
 )
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import (
-        Extended,
-        FunctionGraph,
-        Graph,
-        Nest,
-        Operation,
-        Shape,
-        Tensor,
-    )
+    from tpudist.tfcompat.annotations import Extended, FunctionGraph, Graph, Nest, Operation, Tensor
     from tpudist.virtual.replicas.program import Program
 
 
@@ -61,12 +54,8 @@ class Trace:
         self.outer = outer or tf.compat.v1.get_default_graph()
         with self.outer.as_default():
             self.graph = random_seeds.CountingGraph(name)
-        self._register()
-        self.must_run: list[Operation] = []
-
-    def _register(self) -> None:
-        """Lets the trace be found from its graph."""
         self.graph._tpudist_trace = self
+        self.must_run: list[Operation] = []
 
     @contextlib.contextmanager
     def ordered(self) -> Iterator[Any]:
@@ -78,13 +67,6 @@ class Trace:
                 self.must_run = list(order.ops_which_must_run)
                 self.must_run += placed_graphs.updates_of_references(self.graph)
 
-    def is_here(self) -> bool:
-        """Whether ops are being added to it, and not to a branch or loop inside of it."""
-        return (
-            tf.compat.v1.get_default_graph() is self.graph
-            and functions.control_flow_context() is None
-        )
-
     def finish(self, outputs: Iterable[Tensor], inputs: Iterable[Tensor] = ()) -> FunctionGraph:
         """The graph, ready to become a function that takes `inputs`, before what it captures."""
         self.graph.inputs = list(inputs)
@@ -95,18 +77,12 @@ class Trace:
 
     @contextlib.contextmanager
     def outside(self, kwargs: dict[str, Any]) -> Iterator[None]:
-        """Leaves the traces around the current graph to create a variable with `kwargs`.
-
-        An initial value that a trace computes is computed outside instead.
-        """
+        """Leaves the traces around the current graph; the initial value is computed outside too."""
         scope = tf.compat.v1.get_default_graph().get_name_scope()
-        with self.outer.as_default(), tf.control_dependencies(
-            None
-        ), contextlib.ExitStack() as stack:
-            if scope:
-                stack.enter_context(tf.name_scope(scope + "/"))
-            stack.enter_context(outside(kwargs))
-            yield
+        with self.outer.as_default(), tf.control_dependencies(None):
+            with tf.name_scope(scope + "/") if scope else contextlib.nullcontext():
+                with outside(kwargs):
+                    yield
 
 
 class LiftingTrace(Trace):
@@ -199,10 +175,8 @@ def named(name: str) -> Iterator[None]:
     The name is a key of `collectives.NAMES`. Elsewhere the host combines values, and no core takes
     part.
     """
-    if getattr(_meetings, "depth", 0) or getattr(current(), "is_meeting", False):
-        with tf.compat.v1.name_scope(name):
-            yield
-    else:
+    meets = getattr(_meetings, "depth", 0) or getattr(current(), "is_meeting", False)
+    with tf.compat.v1.name_scope(name) if meets else contextlib.nullcontext():
         yield
 
 
@@ -244,7 +218,8 @@ def _stack(program: Program, parts: Any) -> Nest:
     flat = [distributed.flatten(part) for part in parts]
     placeholders = []
     for tensors in zip(*flat):
-        shape = _common_shape([tensor.shape for tensor in tensors])
+        shapes = [tensor.shape for tensor in tensors]
+        shape = functools.reduce(tf.TensorShape.most_specific_compatible_shape, shapes)
         placeholder = functions.placeholder_like(tensors[0], shape)
         program.arguments.append((placeholder, list(tensors)))
         placeholders.append(placeholder)
@@ -259,21 +234,10 @@ def own_array(leaf: object) -> Any:
 def _convert(part: Any) -> Tensor:
     if distributed.is_tensor_like(part):
         return part
-    if isinstance(part, tf.Variable):
-        return tf.convert_to_tensor(part)
-    if isinstance(part, (bool, int, float, np.ndarray, np.generic)):
+    if isinstance(part, (tf.Variable, bool, int, float, np.ndarray, np.generic)):
         return tf.convert_to_tensor(part)
     raise PerReplicaError(
         "a per-replica value holds %r" % (part,),
         "replicas run one traced program, so their values must be tensors or numbers",
         "a tensor, or the same Python object for every replica",
     )
-
-
-def _common_shape(shapes: Any) -> Shape:
-    """The most specific shape that fits all `shapes`."""
-    first = shapes[0]
-    if any(s.rank is None or s.rank != first.rank for s in shapes):
-        return tf.TensorShape(None)
-    lists = [shape.as_list() for shape in shapes]
-    return tf.TensorShape([dims[0] if len(set(dims)) == 1 else None for dims in zip(*lists)])

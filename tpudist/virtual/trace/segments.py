@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import collections
-from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Iterable, NamedTuple, Sequence
 
 import tensorflow as tf
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         FunctionGraph,
         Graph,
         GraphDef,
-        NodeDef,
         Operation,
         Tensor,
         TracedFunction,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 #: A program of at most this many ops, over all replicas, is inlined: calling a
 #: function costs more than optimising a few ops once per replica. A larger one
 #: keeps one body per segment, which is optimised once for all replicas.
-_INLINED_OPS = 4096
+INLINED_OPS = 4096
 
 
 class Segment(NamedTuple):
@@ -48,14 +47,21 @@ class Segment(NamedTuple):
 def cut(program: Program, results: Iterable[Tensor]) -> list[Segment | None]:
     """The segments of a trace, one before each merge and one after the last; None if empty."""
     segment_of = _assign(program)
-    summed, per_replica = _uses(program, results)
+    summed: Tensors = IdentityMap()
+    per_replica = IdentityMap.of(results)
+    for merge in program.merges:
+        for _, source, replica in merge.used():
+            source = dependencies.origin(source)
+            (summed if replica == "sum" else per_replica)[source] = source
+        per_replica.update(IdentityMap.of(map(dependencies.origin, merge.captured())))
     live = _live(program, segment_of, list(summed.values()) + list(per_replica.values()))
     bodies: list[list[Operation]] = [[] for _ in range(len(program.merges) + 1)]
-    for op, segment in segment_of.items():
-        if op in live:
-            bodies[segment].append(op)
+    for op in [op for op in segment_of if op in live]:
+        bodies[segment_of[op]].append(op)
+        for tensor in dependencies.inputs_of(op):
+            if segment_of.get(tensor.op, segment_of[op]) != segment_of[op]:
+                per_replica[tensor] = tensor
     trace_inputs = _inputs_of_trace(program)
-    per_replica.update(_used_in_other_segments(segment_of, live))
     must = program.must_run
     return [
         _segment(must, ops, trace_inputs, summed, per_replica) if ops else None for ops in bodies
@@ -71,18 +77,6 @@ def without(segment: Segment, before: Iterable[Operation], after: Iterable[Opera
     )
     body = [op for op in segment.body if op not in removed]
     return _segment(segment.must_run, body, IdentityMap(), segment.summed, per_replica)
-
-
-def _uses(program: Program, results: Iterable[Tensor]) -> tuple[Tensors, Tensors]:
-    """The tensors that are needed as a sum over the replicas, and those needed per replica."""
-    summed: Tensors = IdentityMap()
-    per_replica = IdentityMap.of(results)
-    for merge in program.merges:
-        for _, source, replica in merge.used():
-            source = dependencies.origin(source)
-            (summed if replica == "sum" else per_replica)[source] = source
-        per_replica.update(IdentityMap.of(map(dependencies.origin, merge.captured())))
-    return summed, per_replica
 
 
 def _live(
@@ -115,22 +109,16 @@ def _assign(program: Program) -> dict[Operation, int]:
     segment_of = collections.OrderedDict(
         (op, flows.get(op, bisect.bisect_right(positions, indices[op]))) for op in operations
     )
-    _pull_forward(segment_of)
-    for op in flows:
-        segment_of.pop(op, None)
-    return segment_of
-
-
-def _pull_forward(segment_of: dict[Operation, int]) -> None:
-    """Moves an op, as gradients of loops have, to the segment of its earliest consumer."""
     pending = list(segment_of)
-    while pending:
+    while pending:  # an op, as gradients of loops have, is moved to its earliest consumer's segment
         op = pending.pop()
-        for tensor in dependencies.inputs_of(op):
-            producer = tensor.op
+        for producer in [tensor.op for tensor in dependencies.inputs_of(op)]:
             if segment_of.get(producer, -1) > segment_of[op]:
                 segment_of[producer] = segment_of[op]
                 pending.append(producer)
+    for op in flows:
+        segment_of.pop(op, None)
+    return segment_of
 
 
 def _inputs_of_trace(program: Program) -> Tensors:
@@ -139,15 +127,6 @@ def _inputs_of_trace(program: Program) -> Tensors:
     inputs += program.graph.inputs
     inputs += [inner for merge in program.merges for inner, _ in merge.results]
     return IdentityMap.of(inputs)
-
-
-def _used_in_other_segments(segment_of: dict[Operation, int], live: set[Operation]) -> Tensors:
-    used: Tensors = IdentityMap()
-    for op in live:
-        for tensor in dependencies.inputs_of(op):
-            if segment_of.get(tensor.op, segment_of[op]) != segment_of[op]:
-                used[tensor] = tensor
-    return used
 
 
 def _segment(
@@ -173,20 +152,13 @@ def _segment(
 def replica_functions(program: Program, segment: Segment, shared: bool) -> list[TracedFunction]:
     """The function of a segment for each replica; one for all if it draws no random numbers.
 
-    A random op keeps its state between the calls of a function, so each replica needs its own
-    function to draw from its own state. If `shared` (see `is_large`), a function keeps one body for
-    all replicas.
+    A random op keeps its state between the calls of a function, so each replica needs its own.
+    If `shared`, a function keeps one body for all replicas.
     """
     count = program.num_replicas
     ids = range(count) if any(map(random_seeds.draws, segment.body)) else [0]
     copies = [functions.make(_copy(program, segment, i), noinline=shared) for i in ids]
     return copies if len(copies) == count else copies * count
-
-
-def is_large(program: Program, segments: Sequence[Segment | None]) -> bool:
-    """Whether a program has too many ops to be inlined."""
-    ops = sum(len(segment.body) for segment in segments if segment)
-    return ops * program.num_replicas > _INLINED_OPS
 
 
 def _copy(program: Program, segment: Segment, replica_id: int) -> FunctionGraph:
@@ -221,22 +193,14 @@ def _graph_def(program: Program, segment: Segment, replica_id: int, graph: Graph
     variants = random_seeds.Variants(program.graph, graph, program.replica_ids[replica_id])
     for op in segment.body:
         node = graph_def.node.add()
-        node.CopyFrom(_detached(op, names))
+        node.CopyFrom(op.node_def)
+        controls = [each.name for each in dependencies.controls_of(op) if each.name in names]
+        node.input[:] = [tensor.name for tensor in dependencies.inputs_of(op)]
+        node.input.extend("^" + name for name in controls)
+        if "_class" in node.attr:
+            del node.attr["_class"]
         if op in program.numbers:
             node.attr["seed2"].i = program.numbers[op][replica_id]
         if functions.is_stateful(op):
             variants.call(node)
     return graph_def
-
-
-def _detached(op: Operation, names: Any) -> NodeDef:
-    """The node of `op` without ties to nodes outside of `names`."""
-    node = op.node_def
-    del node.input[:]
-    node.input.extend(tensor.name for tensor in dependencies.inputs_of(op))
-    node.input.extend(
-        "^" + control.name for control in dependencies.controls_of(op) if control.name in names
-    )
-    if "_class" in node.attr:
-        del node.attr["_class"]
-    return node

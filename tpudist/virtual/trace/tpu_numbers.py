@@ -53,13 +53,9 @@ def are_asked_for() -> bool:
 
 
 def round_operands(graph: Graph, ops: Sequence[Operation] | None = None) -> None:
-    """Rounds the operands of products among the ops of a graph, and in functions that they call.
+    """Rounds the operands of products among `ops`, by default all, of a graph that has not run.
 
-    Does nothing if it is not asked for.
-
-    Args:
-      graph: a graph that has not run.
-      ops: some of its ops; None for all.
+    So it does in functions that they call; nothing if it is not asked for.
     """
     if not are_asked_for():
         return
@@ -94,10 +90,8 @@ class _Copies(rewrites.FunctionCopies):
 
     def change(self, definition: Any) -> None:
         """See the base class."""
-        for node in list(definition.node_def):
-            if node.op not in _OPERANDS or not any(
-                node.attr[name].type == tf.float32.as_datatype_enum for name in _TYPES
-            ):
+        for node in [each for each in definition.node_def if each.op in _OPERANDS]:
+            if all(node.attr[name].type != tf.float32.as_datatype_enum for name in _TYPES):
                 continue
             for i in _operands(node.op, sum(not each.startswith("^") for each in node.input)):
                 if _NAME not in node.input[i]:

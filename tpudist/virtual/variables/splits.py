@@ -98,7 +98,9 @@ def update_once(
     differ, or a merge is not possible.
     """
     trace: Any = function_graphs.current()
-    if trace is None or trace.uniformity is None or not trace.is_here():
+    if trace is None or trace.uniformity is None:
+        return False, None
+    if tf.compat.v1.get_default_graph() is not trace.graph or functions.control_flow_context():
         return False, None
     value = nests.map_structure(
         lambda leaf: tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf, value

@@ -123,15 +123,13 @@ class BatchedGraph:
         self.ops.setdefault(op, [tensor.op for value in outputs for tensor in value.sources()])
 
     def _control_inputs(self, op: Operation) -> list[Operation]:
-        controls = [control for control in dependencies.controls_of(op) if control in self.ops]
-        return [new_op for control in controls for new_op in self._ops_to_wait_for(control)]
-
-    def _ops_to_wait_for(self, op: Operation) -> list[Operation]:
-        """The batched ops that a control input means: one that waits for all, if they are many."""
-        if len(self.ops[op]) > 2:
-            with tf.control_dependencies(self.ops[op]):
-                self.ops[op] = [tf.no_op()]
-        return self.ops[op]
+        found: list[Operation] = []
+        for control in dependencies.controls_of(op):
+            if len(self.ops.get(control, ())) > 2:  # many: one op waits for them all
+                with tf.control_dependencies(self.ops[control]):
+                    self.ops[control] = [tf.no_op()]
+            found += self.ops.get(control, [])
+        return found
 
     def _vectorized(self, op: Operation, inputs: Inputs) -> tuple[Outputs | None, str | None]:
         """(batched outputs of `op`, None), or (None, the reason why it cannot be batched)."""
@@ -159,22 +157,18 @@ class BatchedGraph:
             if any(output_sums) and op.type in graphs.LOOPS + graphs.BRANCHES:
                 raise batched_values.NotBatchable(masked_loops.REASON)
         if op.type in called_functions.CALLS:
-            return self._inlined(op, inputs, output_sums)
+            function = called_functions.function(op)
+            if function is None:
+                raise batched_values.NotBatchable(flow.NOT_KNOWN)
+            inner = self.nested(called_functions.summed_in(function, output_sums))
+            inner.add_function(function, inputs)
+            self.record.add(inner.record)
+            return inner.values_of(function.outputs)
         if op.type in graphs.LOOPS:
             return loops.loop(self, op, inputs, output_sums)
         if op.type in graphs.BRANCHES:
             return flow.branches(self, op, inputs, output_sums)
         return self._by_rule(op, inputs)
-
-    def _inlined(self, op: Operation, inputs: Inputs, output_sums: list[bool]) -> Outputs:
-        """The batched outputs of a call, from the batched ops of its function."""
-        function = called_functions.function(op)
-        if function is None:
-            raise batched_values.NotBatchable("the function is compiled by XLA or not known")
-        inner = self.nested(called_functions.summed_in(function, output_sums))
-        inner.add_function(function, inputs)
-        self.record.add(inner.record)
-        return inner.values_of(function.outputs)
 
     def _by_rule(self, op: Operation, inputs: Inputs) -> Outputs | None:
         if any(isinstance(batched, rules.RAGGED_KINDS) for batched in inputs):
@@ -209,11 +203,10 @@ class BatchedGraph:
     def _once_per_replica(self, op: Operation, values: Inputs) -> Outputs:
         """The outputs of one copy of `op` per replica; stateful copies run one after the other."""
         copies: list[Operation] = []
-        for replica, inputs in enumerate(zip(*[batched.per_replica() for batched in values])):
+        columns = [batched.per_replica() for batched in values]
+        for replica in range(self.count):
+            inputs = [column[replica] for column in columns]
             copies.append(self._copy(op, inputs, replica, copies[-1:]))
-        if not values:
-            for replica in range(self.count):
-                copies.append(self._copy(op, [], replica, copies[-1:]))
         self.ops[op] = copies
         return self._outputs_of_copies(op, copies, known_shapes.output_sizes(op, values))
 

@@ -24,7 +24,7 @@ from tpudist.virtual.vectorize.values import batched_values, variants
 from tpudist.virtual.vectorize.values.layouts import from_replicas
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import FunctionGraph, Operation, Tensor, TracedFunction
+    from tpudist.tfcompat.annotations import Operation, Tensor, TracedFunction
     from tpudist.virtual.replicas.program import Program
     from tpudist.virtual.trace.segments import Segment
     from tpudist.virtual.vectorize.values.batched_values import BatchedValue
@@ -92,7 +92,11 @@ def _batch(program: Program, segment: Segment, values: Values) -> BatchedSegment
     body = dependencies.sorted_ops(segment.body)
     if body is None:
         return None
-    _note_around(around, program, values)
+    for op in around.reads + around.assignments:
+        program.explanation.segment.note(op, "each replica has its own variable")
+        program.explanation.built += program.num_replicas
+        for tensor in op.outputs:
+            values[tensor] = batched_values.Batch(program.num_replicas, tensor.shape.as_list())
     inputs = IdentityMap((tensor, values[tensor]) for tensor in segment.inputs)
     with program.outer.as_default():
         # All ops get this one device, not those that the outer graph would give them.
@@ -112,9 +116,10 @@ def _batch(program: Program, segment: Segment, values: Values) -> BatchedSegment
         graph.outputs = [output for _, value in outputs for output in value.tensors()] or [
             tf.constant(0)
         ]
-    positions = _passed_positions(graph)
-    if positions is not None:
-        return BatchedSegment(positions, segment.inputs, outputs, around)
+    if all(op.type in ("Placeholder", "NoOp") for op in graph.get_operations()):
+        place = IdentityMap((placeholder, i) for i, placeholder in enumerate(graph.inputs))
+        passed = [place[tensor] for tensor in graph.outputs]
+        return BatchedSegment(passed, segment.inputs, outputs, around)
     variants.check_fed(graph)
     with graph.building():
         tpu_numbers.round_operands(graph)
@@ -125,21 +130,11 @@ def _batch(program: Program, segment: Segment, values: Values) -> BatchedSegment
     return BatchedSegment(function, segment.inputs, outputs, around)
 
 
-def _passed_positions(graph: FunctionGraph) -> list[int] | None:
-    """For each output the position of the input that it is; None if the graph computes."""
-    if not all(op.type in ("Placeholder", "NoOp") for op in graph.get_operations()):
-        return None
-    positions = IdentityMap((placeholder, i) for i, placeholder in enumerate(graph.inputs))
-    return [positions[tensor] for tensor in graph.outputs]
-
-
 def _serialized(body: Sequence[Operation], inputs: Any) -> set[Operation]:
     """The ops of `body`, in an order in which they can run, that must be serialized.
 
-    Without vectorization a segment is run by one replica after the other. That order is kept where
-    effects on shared state (:func:`dependencies.uses`) could show another one. A single such effect
-    in a segment is simply copied once per replica, in order. Several are serialized, together with
-    every op that lies on a path from one of them to another.
+    They are several effects on shared state (:func:`dependencies.uses`), and every op on a path
+    from one of them to another; a single one is simply copied once per replica, in order.
     """
 
     def is_shared(handle: Tensor) -> bool:
@@ -150,25 +145,14 @@ def _serialized(body: Sequence[Operation], inputs: Any) -> set[Operation]:
     shared = [op for op, used in uses if any(id(root) in changed for root, _ in used)]
     if len(shared) < 2:
         return set()
-    return _after(body, shared) & _before(body, shared)
-
-
-def _after(body: Sequence[Operation], start: Any) -> set[Operation]:
-    """`start`, and the ops of `body` that need one of them, at any distance."""
-    later = set(start)
+    later, earlier = set(shared), set(shared)  # with what needs one of them, and what one needs
     for op in body:
         if any(before in later for before in dependencies.needs(op)):
             later.add(op)
-    return later
-
-
-def _before(body: Sequence[Operation], end: Any) -> set[Operation]:
-    """`end`, and the ops of `body` that one of them needs, at any distance."""
-    earlier = set(end)
     for op in reversed(body):
         if op in earlier:
             earlier.update(dependencies.needs(op))
-    return earlier
+    return later & earlier
 
 
 # Reads and assignments of each replica's own copy of a variable, around a segment. One of the trace
@@ -179,8 +163,7 @@ def _before(body: Sequence[Operation], end: Any) -> set[Operation]:
 def _split_off(segment: Segment, values: Values) -> tuple[Segment, Around]:
     """Splits the reads and assignments that can be done around a segment off from it.
 
-    They are the ops of a variable if each of them is a read that waits for no op of the segment, or
-    an assignment that no op of the segment waits for.
+    The reads of such a variable wait for no op of the segment, nor do its ops for an assignment.
     """
     around = Around([], [])
     own = [tensor for tensor in segment.inputs if _is_own(values, tensor)]
@@ -212,16 +195,6 @@ def _is_own(values: Values, tensor: Tensor) -> bool:
         return False
     shape, _ = graphs.stored_in(tensor)
     return shape is not None and shape.is_fully_defined()
-
-
-def _note_around(around: Around, program: Program, values: Values) -> None:
-    """Explains the ops of `around`, and adds the layouts of their outputs to `values`."""
-    for op in around.reads + around.assignments:
-        program.explanation.segment.note(op, "each replica has its own variable")
-        program.explanation.built += program.num_replicas
-        for tensor in op.outputs:
-            shape = tensor.shape.as_list()
-            values[tensor] = batched_values.Batch(program.num_replicas, shape)
 
 
 def read_or_assign(
@@ -260,7 +233,10 @@ class _Function:
         graph = placed_graphs.PlacedGraph("own_variables", place)
         with graph.building():
             inputs = [value.placeholders(tensor) for value, tensor in zip(layouts, op.inputs)]
-            outputs, graph.control_outputs = _add_ops(op, inputs)
+            rows = zip(*[value.per_replica() for value in inputs])
+            copies = graph.control_outputs = [functions.copy_op(op, row) for row in rows]
+            columns = zip(*[copy.outputs for copy in copies])
+            outputs = [from_replicas(column, t) for column, t in zip(columns, op.outputs)]
             graph.inputs = batched_values.tensors_of(inputs)
             graph.outputs = batched_values.tensors_of(outputs) or [tf.constant(0)]
         self._function = functions.make(graph, noinline=True)
@@ -274,15 +250,3 @@ class _Function:
             )
         self.op = outputs[0].op
         return [layout.with_tensors(outputs) for layout in self._outputs]
-
-
-def _add_ops(
-    op: Operation, inputs: Sequence[BatchedValue]
-) -> tuple[list[BatchedValue], list[Operation]]:
-    """Adds `op` for all replicas; returns its batched outputs, and the new ops."""
-    copies = [
-        functions.copy_op(op, own_inputs)
-        for own_inputs in zip(*[value.per_replica() for value in inputs])
-    ]
-    columns = zip(*[copy.outputs for copy in copies])
-    return [from_replicas(tensors, tensor) for tensors, tensor in zip(columns, op.outputs)], copies

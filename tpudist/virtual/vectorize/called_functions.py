@@ -83,9 +83,8 @@ def _read(graph: FunctionGraph) -> Function | None:
 def not_inlined_attributes(op: Operation, count: int, place: str | None) -> dict[str, Any] | None:
     """The attributes that keep TensorFlow from inlining what copies of `op` call; None if it may.
 
-    TensorFlow inlines the ops of a branch or loop, and optimises them once for each copy. Functions
-    that are not inlined it optimises once for all copies. On a GPU all are inlined: it has no
-    kernels for some values of loops.
+    What is inlined is optimised once for each copy. On a GPU all are: it has no kernels for some
+    values of loops.
     """
     if op.type not in graphs.LOOPS + graphs.BRANCHES or "GPU" in (place or ""):
         return None
@@ -166,22 +165,17 @@ def _takes_sum(op: Operation, tensor: Tensor, sums_only: Any, calls: Any) -> boo
     if op.type not in graphs.LOOPS + CALLS or not any(output_sums):
         return _is_linear(op) and output_sums[0]
     if op not in calls:
-        calls[op] = _input_flags(op, output_sums)
+        looped = loop(op) if op.type in graphs.LOOPS else None
+        called = function(op) if op.type in CALLS else None
+        calls[op] = [False] * len(op.inputs)
+        if looped is not None:
+            calls[op] = summed_variables(looped, output_sums)
+        elif called is not None:
+            sums_only = summed_in(called, output_sums)
+            calls[op] = [inner in sums_only for inner in called.inputs]
     return all(
         takes for taken, takes in zip(dependencies.inputs_of(op), calls[op]) if taken is tensor
     )
-
-
-def _input_flags(op: Operation, output_sums: Sequence[bool]) -> list[bool]:
-    """For each input of a loop or call, whether only its sum is needed."""
-    if op.type in graphs.LOOPS:
-        looped = loop(op)
-        return summed_variables(looped, output_sums) if looped else [False] * len(op.inputs)
-    called = function(op)
-    if called is None:
-        return [False] * len(op.inputs)
-    sums_only = summed_in(called, output_sums)
-    return [inner in sums_only for inner in called.inputs]
 
 
 def _is_linear(op: Operation) -> bool:

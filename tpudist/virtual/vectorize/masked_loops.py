@@ -72,27 +72,18 @@ def harmless(
     if op.type in _MAY_FAIL or divides and not isinstance(inputs[1], Uniform):
         raise NotBatchable("it may fail for a replica that has left the loop")
     reads_places = op.type.startswith(_READ_PLACES)
-    if any(isinstance(value, ReplicaSum) for value in inputs):
-        inputs = [
-            _summed(active, value) if isinstance(value, Uniform) else value for value in inputs
-        ]
-    return [
-        _zeroed(active, value)
-        if type(value) is Batch and (summed or reads_places and tensor.dtype.is_integer)
-        else value
-        for value, tensor in zip(inputs, op.inputs)
-    ]
-
-
-def _summed(active: Tensor, value: Any) -> ReplicaSum:
-    """The sum of a uniform value over the replicas that are active."""
-    return ReplicaSum(value.value * tf.math.count_nonzero(active, dtype=value.value.dtype))
-
-
-def _zeroed(active: Tensor, value: Any) -> Batch:
-    stacked = value.stacked()
-    zeroed = tf.compat.v1.where(active, stacked, tf.zeros_like(stacked))
-    return Batch(value.count, value.shape, stacked=zeroed)
+    has_sums = any(isinstance(value, ReplicaSum) for value in inputs)
+    changed: list[BatchedValue] = []
+    for value, tensor in zip(inputs, op.inputs):
+        if has_sums and isinstance(value, Uniform):
+            number = tf.math.count_nonzero(active, dtype=value.value.dtype)
+            value = ReplicaSum(value.value * number)
+        elif type(value) is Batch and (summed or reads_places and tensor.dtype.is_integer):
+            stacked = value.stacked()
+            zeroed = tf.compat.v1.where(active, stacked, tf.zeros_like(stacked))
+            value = Batch(value.count, value.shape, stacked=zeroed)
+        changed.append(value)
+    return changed
 
 
 class Span(NamedTuple):
@@ -148,8 +139,9 @@ def _counter_and_bound(called: Loop, inputs: Any) -> tuple[int, int]:
     known = [place for place in places if place is not None]
     if less.type == "Less" and len(known) == 2:
         counter, bound = known
-        is_kept = source_of(body.outputs[bound]) is body.inputs[bound]
-        if _counts(body, counter) and _number(inputs[counter]) == 0 and is_kept:
+        first, is_kept = inputs[counter], source_of(body.outputs[bound]) is body.inputs[bound]
+        is_from_0 = isinstance(first, Uniform) and first.constant() == 0
+        if _counts(body, counter) and is_from_0 and is_kept:
             return counter, bound
     raise NotBatchable(REASON)
 
@@ -160,10 +152,6 @@ def _counts(body: Function, i: int) -> bool:
     added = source_of(body.outputs[i]).op
     ones = [functions.static_value(tensor) for tensor in added.inputs]
     return users == [added] and added.type in _ADDITIONS and 1 in ones
-
-
-def _number(value: object) -> Any:
-    return value.constant() if isinstance(value, Uniform) else None
 
 
 def _place(function: Function, tensor: Tensor) -> int | None:
@@ -185,11 +173,15 @@ def _as_in_a_span(graph: Any, i: int, value: Any, called: Loop, counter: int) ->
     if isinstance(value, PaddedList):
         return value.whole
     tensor, result = called.body.inputs[i], called.body.outputs[i]
-    is_kept = source_of(result) is tensor or tensor.dtype in (tf.variant, tf.resource)
+    is_kept = source_of(result) is tensor or _is_opaque(tensor)
     if not isinstance(value, Uniform) or is_kept or i == counter:
         return value
     shape = _static(value.value.shape)
     return Batch(graph.count, shape, stacked=value.stacked())
+
+
+def _is_opaque(tensor: Tensor) -> bool:
+    return tensor.dtype in (tf.variant, tf.resource)
 
 
 def _static(shape: Any) -> list[int]:
@@ -228,7 +220,11 @@ class MaskedLoop:
         entering: list[Any] = [
             with_layout(value, layout) for value, layout in zip(self._inputs, layouts)
         ]
-        self._kept = [i for i, layout in enumerate(layouts) if self._is_kept_beside(i, layout)]
+        self._kept = [  # what is alike on the active replicas, and not on those that have left
+            i
+            for i, (layout, tensor) in enumerate(zip(layouts, self._called.body.inputs))
+            if self._changed[i] and isinstance(layout, Uniform) and not _is_opaque(tensor)
+        ]
         beside = begun + [entering[i].stacked() for i in self._kept]
         start = tensors_of(entering) + beside
         made = {
@@ -238,11 +234,6 @@ class MaskedLoop:
         call = made_ops.create_with_functions(self._op, [], start, body.tensors, ("T", "T"), made)
         self._graph.record.add(body.inner.record)
         return self._results(call, layouts, list(call.outputs)[-len(beside) :])
-
-    def _is_kept_beside(self, i: int, layout: object) -> bool:
-        """Whether a variable is alike on the active replicas, and not on those that have left."""
-        is_number = self._called.body.inputs[i].dtype not in (tf.variant, tf.resource)
-        return self._changed[i] and is_number and isinstance(layout, Uniform)
 
     def _active(self, graph: Any, before: Tensor | None, values: Any, span: Any) -> Tensor:
         """The mask of replicas that do another round after `values`, a bool tensor ``[N]``."""

@@ -48,13 +48,13 @@ class Dims(batched_values.Batch):
     def stacked(self) -> Tensor:
         """The numbers of all replicas along a new first axis."""
         if self._forms["stacked"] is None:
-            columns = [self._column(entry) for entry in self.entries]
+            columns = [
+                entry.tensor() if isinstance(entry, Sizes) else tf.fill([self.count], entry)
+                for entry in self.entries
+            ]
             numbers = columns[0] if self.scalar else tf.stack(columns, 1)
             self._forms["stacked"] = tf.cast(numbers, self.dtype)
         return self._forms["stacked"]
-
-    def _column(self, entry: object) -> Tensor:
-        return entry.tensor() if isinstance(entry, Sizes) else tf.fill([self.count], entry)
 
     def rows(self) -> Tensor:
         """The replicas' numbers one after the other."""
@@ -81,19 +81,15 @@ class Dims(batched_values.Batch):
     def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
         """The same entries, of the tensor of all replicas' numbers."""
         width = len(self.entries)
-        stacked = tensors[0] if self.scalar else tf.reshape(tensors[0], [self.count, width])
+        table = tf.reshape(tensors[0], [self.count, width])
         entries = [
-            Sizes(entry.key, _column_reader(stacked, None if self.scalar else i))
+            Sizes(entry.key, lambda i=i: tf.cast(table[:, i], tf.int32))
             if isinstance(entry, Sizes)
             else entry
             for i, entry in enumerate(self.entries)
         ]
+        stacked = tensors[0] if self.scalar else table
         return Dims(self.count, entries, self.dtype, self.scalar, stacked)
-
-
-def _column_reader(stacked: Any, column: object) -> Fn:
-    """A function that returns one column of a stacked vector, or the stacked scalar."""
-    return lambda: tf.cast(stacked if column is None else stacked[:, column], tf.int32)
 
 
 class Axes(batched_values.PerReplicaTensors):
@@ -208,21 +204,16 @@ def output_shapes(op: Operation, inputs: Any) -> list[Shape]:
 
 def _stand_in(tensor: Tensor, batched: Any) -> Tensor:
     """A tensor with the static value and shape of one replica's `tensor`."""
-    if isinstance(batched, Dims):
-        return _stand_in_for_dims(batched, tensor.dtype)
+    if isinstance(batched, Dims):  # TensorFlow infers the numbers that are known
+        numbers = [
+            tf.compat.v1.placeholder(tensor.dtype, [])
+            if isinstance(entry, Sizes)
+            else tf.constant(entry, tensor.dtype)
+            for entry in batched.entries
+        ]
+        return numbers[0] if batched.scalar else tf.stack(numbers)
     if isinstance(batched, batched_values.Uniform):
         value = batched.constant()
         if value is not None:
             return tf.constant(value, tensor.dtype)
     return tf.compat.v1.placeholder(tensor.dtype, batched.static_shape(tensor))
-
-
-def _stand_in_for_dims(batched: Any, dtype: DType) -> Tensor:
-    """A tensor in the current graph from which TensorFlow infers the numbers that are known."""
-    numbers = [
-        tf.compat.v1.placeholder(dtype, []) if isinstance(entry, Sizes) else entry
-        for entry in batched.entries
-    ]
-    if batched.scalar:
-        return numbers[0]
-    return tf.stack([tf.cast(number, dtype) for number in numbers])

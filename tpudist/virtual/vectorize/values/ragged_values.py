@@ -98,11 +98,6 @@ def starts(counts: Tensor) -> Tensor:
         return tf.cumsum(counts, exclusive=True)
 
 
-def unknown_sizes(make: Fn) -> Sizes:
-    """New `Sizes`, unrelated to all others; `make` returns them."""
-    return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make)
-
-
 class Ragged(BatchedValue):
     """The rows of all replicas, in one tensor or in parts; their numbers may be unequal."""
 
@@ -163,42 +158,34 @@ class Ragged(BatchedValue):
 
 
 def from_replicas(tensors: Sequence[Tensor], sizes: Sizes | None = None) -> Ragged | None:
-    """The `Ragged` of N tensors, one per replica; None if more than the first axis is unknown.
-
-    `sizes` is the `Sizes` of their rows, if it is known.
-    """
+    """The `Ragged` of N tensors, of `sizes` if they are known; None if other axes are unknown."""
     shapes = [part.shape for part in tensors]
     if any(shape.rank is None or not shape.rank for shape in shapes):
         return None
     row_shapes = [shape.as_list()[1:] for shape in shapes]
     if None in row_shapes[0] or any(other != row_shapes[0] for other in row_shapes):
         return None
-    sizes = sizes or unknown_sizes(lambda: tf.stack(tf.shape_n(tensors))[:, 0])
+    if sizes is None:
+        key = Key(frozenset([object()]), fractions.Fraction(1))  # unrelated to all others
+        sizes = Sizes(key, lambda: tf.stack(tf.shape_n(tensors))[:, 0])
     return Ragged(len(tensors), row_shapes[0], sizes, parts=list(tensors))
 
 
 def broadcast_sizes(values: Any) -> Sizes | None:
     """The `Sizes` to which several `Ragged` are broadcast; None if that is not known."""
-    sizes = values[0].sizes
-    for value in values[1:]:
-        sizes = _broadcast_pair(sizes, value.sizes)
-        if sizes is None:
-            return None
-    return sizes
-
-
-def _broadcast_pair(one: Any, other: Any) -> Sizes | None:
-    if other.key.factor != one.key.factor:
+    keys = [value.sizes.key for value in values]
+    if len({key.factor for key in keys}) > 1:
         return None
-    if other.key.origins <= one.key.origins:
-        return one
-    if one.key.origins <= other.key.origins:
-        return other
-    key = Key(one.key.origins | other.key.origins, one.key.factor)
-    return Sizes(key, lambda: _broadcast_counts(one.tensor(), other.tensor()))
+    all_origins: frozenset[object] = frozenset().union(*[key.origins for key in keys])
+    for value in values:
+        if value.sizes.key.origins == all_origins:
+            return value.sizes
+    key = Key(all_origins, keys[0].factor)
+    sizes = [value.sizes for value in values]
+    return Sizes(key, lambda: functools.reduce(_broadcast, [each.tensor() for each in sizes]))
 
 
-def _broadcast_counts(one: object, other: object) -> Tensor:
+def _broadcast(one: Tensor, other: Tensor) -> Tensor:
     fits = tf.equal(one, other) | tf.equal(one, 1) | tf.equal(other, 1)
     message = ["Replicas' numbers of rows cannot be broadcast:", one, other]
     with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(fits), message)]):
