@@ -101,14 +101,3 @@ def test_a_line_is_never_of_a_file_that_autograph_writes():
         assert explanations.place(op) == __file__ + ":12"
 
 
-@batches
-@pytest.mark.parametrize(("rows", "padded"), [(5, 8), (8, None), (12, 16)])
-def test_a_batch_that_a_tpu_pads_is_told(rows, padded, strategy):
-    with explanations.recording() as recorded:
-        values = strategy.experimental_distribute_values_from_function(
-            lambda context: tf.zeros([rows, 3])
-        )
-        tf.function(lambda x: strategy.run(tf.reduce_sum, args=(x,)))(values)
-    line = "a batch of %d on each core: a TPU pads it to %s" % (rows, padded)
-    report = explanations.report(recorded)
-    assert (line in report) == (padded is not None), report

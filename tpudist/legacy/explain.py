@@ -38,7 +38,6 @@ def as_dict(one: Explanation) -> dict[str, Any]:
             for each in one.meetings
         ],
         "refused": [cause._asdict() for cause in one.refused],
-        "hints": [line.strip() for line in one.hints()],
         "next": one.next_steps(),
     }
 

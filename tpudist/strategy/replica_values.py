@@ -12,7 +12,7 @@ from tpudist.errors import ArgumentError
 from tpudist.strategy import base_classes, contexts
 from tpudist.tfcompat import distributed, distributed_values, nests
 from tpudist.virtual.replicas import program
-from tpudist.virtual.variables import assignable_copies
+from tpudist.virtual.variables import splits
 
 if TYPE_CHECKING:
     from tpudist.annotations import Fn, ReduceOp, Strategy
@@ -89,7 +89,7 @@ def own_values(strategy: Strategy, value: object) -> list[Any]:
     if isinstance(value, Mapped):
         return value.get()
     if distributed.is_distributed(value):
-        return list(assignable_copies.of(value))
+        return list(splits.copies_of(value))
     if any(distributed.is_distributed(leaf) for leaf in nests.flatten(value)):
         return program.spread(strategy, value)
     return value if isinstance(value, list) else [value]

@@ -10,5 +10,5 @@ modules. To change: a flag, or how a release's difference is hidden; semantics l
 - `functions`, `graphs`, `made_ops`: functions and graphs, and ops that tpudist adds to them;
   `placed_graphs`, `random_seeds`: the function graphs that tpudist traces and builds.
 - `tpu`, `tpu_client`: TensorFlow's own TPU code. `estimators`, `keras_packages`: Estimator and
-  Keras. `vectorized`: the converters of ``tf.vectorized_map``.
+  Keras.
 """

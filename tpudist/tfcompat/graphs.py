@@ -10,6 +10,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import tensorflow as tf
+from tensorflow.core.framework import function_pb2
 from tensorflow.python import tf2
 from tensorflow.python.eager import context, lift_to_graph
 from tensorflow.python.framework import function_def_to_graph, ops
@@ -449,3 +450,63 @@ def is_made_in(op: Operation, file: str) -> bool:
 def watched(graph: Graph) -> list[Any]:
     """The variables that a FuncGraph has read, in no order."""
     return list(getattr(graph, "_watched_variables", ()))
+
+
+# Changes to graphs that are traced, and to copies of the functions that they call.
+
+
+@contextlib.contextmanager
+def beside(op: Operation) -> Iterator[None]:
+    """Adds ops to the graph of `op`, on its device, in its loop or branch of TensorFlow 1."""
+    graph: Any = op.graph
+    with graph.as_default(), graph.device(None), graph.device(op.device):
+        with tf.control_dependencies(None):  # the end of this block restores the loop or branch
+            graph._set_control_flow_context(flow_of(op))
+            yield
+
+
+class FunctionCopies:
+    """Copies of the functions that ops call, and of those that these call, each made once.
+
+    A subclass says in :meth:`change` what differs; a function without a difference is kept.
+
+    Args:
+      source: the graph that knows the functions.
+      target: the graph whose ops will call the copies.
+    """
+
+    def __init__(self, source: Any, target: Any) -> None:
+        self._source = source
+        self._target = target
+        self._names: dict[str, str] = {}
+
+    def change(self, definition: Any) -> None:
+        """Changes a copy of a ``FunctionDef``, whose nodes call copies already."""
+        raise NotImplementedError
+
+    def call(self, node: NodeDef) -> None:
+        """Makes a ``NodeDef`` call the copies of its functions."""
+        for function in called_by(node):
+            if function.name not in self._names:
+                self._names[function.name] = function.name  # if it calls itself
+                self._names[function.name] = self._copy(function.name)
+            function.name = self._names[function.name]
+
+    def call_from(self, op: Operation) -> None:
+        """Makes `op`, of a graph that has not run, call the copies of its functions."""
+        node, before = op.node_def, op.node_def.attr
+        self.call(node)
+        for name, value in node.attr.items():
+            if value != before[name]:
+                op._set_attr(name, value)
+
+    def _copy(self, name: str) -> str:
+        original = definition(self._source, name)
+        if original is None:
+            return name
+        made = function_pb2.FunctionDef()
+        made.CopyFrom(original)
+        for node in made.node_def:
+            self.call(node)
+        self.change(made)
+        return name if made == original else add_function(self._target, made)

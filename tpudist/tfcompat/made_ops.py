@@ -14,6 +14,7 @@ from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_array_ops
+from tensorflow.python.ops.parallel_for import pfor
 
 from tpudist.tfcompat import versions
 
@@ -248,3 +249,42 @@ def _execute(op: Operation, arrays: Any, attributes: Sequence[Any]) -> list[Any]
             op.type.encode(), len(op.outputs), held, tuple(attributes), context.context()
         )
         return [tensor.numpy() for tensor in outputs]
+
+
+# TensorFlow's own converters for ``tf.vectorized_map``.
+
+
+class _Loop:
+    """The part of TensorFlow's parallel loop that converters of single ops read."""
+
+    all_indices_partitioned = False
+    pfor_config = None
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self.loop_len_vector = tf.constant([count])
+
+    @property
+    def all_indices(self) -> Tensor:
+        """The numbers of the copies."""
+        return tf.range(self._count)
+
+
+def converted(
+    op: Operation, count: int, inputs: Sequence[tuple[Tensor, bool]]
+) -> list[tuple[Tensor, bool]] | None:
+    """Runs `count` copies of a stateless op as one; returns its outputs, None without a converter.
+
+    Inputs and outputs are pairs (tensor of the current graph, whether it is stacked): of a stacked
+    one each copy has what stands at its place along the first axis.
+    """
+    converter = pfor._pfor_converter_registry.get(op.type)
+    if converter is None:
+        return None
+    given = [pfor.wrap(tensor, is_stacked) for tensor, is_stacked in inputs]
+    try:
+        results = converter(pfor._PforInput(_Loop(count), op, given))
+    except Exception:  # noqa: BLE001
+        return None  # however it says what it does not cover
+    results = [results] if isinstance(results, pfor.WrappedTensor) else list(results)
+    return [(each.t, each.is_stacked) for each in results]

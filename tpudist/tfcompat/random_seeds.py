@@ -19,7 +19,7 @@ from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.eager import context
 from tensorflow.python.framework import random_seed
 
-from tpudist.tfcompat import functions, graphs, placed_graphs, rewrites, versions
+from tpudist.tfcompat import functions, graphs, placed_graphs, versions
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -194,7 +194,7 @@ def renumber(op: Operation, number: int) -> None:
     op._set_attr("seed2", attr_value_pb2.AttrValue(i=number))
 
 
-class Variants(rewrites.FunctionCopies):
+class Variants(graphs.FunctionCopies):
     """Copies of functions that `source` knows and draw random numbers, for one replica in `target`.
 
     In each function TensorFlow numbers the random ops from 0 again. Replica 0 calls the functions

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Sequence
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Fn, Graph, Operation, Tensor
@@ -57,12 +56,6 @@ _ADVICE = {
     "a graph outside of run_steps_on_dataset": "tf.function around strategy.run",
     "TensorFlow before": "a newer TensorFlow, where tf.function traces once for all replicas",
 }
-
-#: TPUs compute so many rows, and so many features, at once.
-_ROWS, _FEATURES = 8, 128
-
-#: How many products are hinted at, those of the most work.
-_MOST_PRODUCTS = 3
 
 #: {how a merge takes a tensor of the replicas: the collective that a TPU does for it}
 _COLLECTIVES = {"sum": "all-reduce", "rows": "all-gather"}
@@ -136,12 +129,10 @@ class Explanation:
       segment: the `Record` of the one that is being batched.
       meetings: the `Meeting` behind each segment but the last.
       refused: the causes why a TPU would refuse it (``tpu_check.causes.Cause``).
-      padded: lines on features of matrix products, which a TPU pads.
       reason: why no op is batched, or None.
       traced: number of ops of the trace.
       built: number of ops that were built for all replicas in their place.
       seconds: how long tracing and batching took.
-      batches: sizes of the first dimension of what each replica gets, of rank 2 at least.
     """
 
     def __init__(self, function: object, count: int) -> None:
@@ -151,11 +142,9 @@ class Explanation:
         self.segment = Record()
         self.meetings: list[Meeting] = []
         self.refused: list[Any] = []
-        self.padded: list[str] = []
         self.reason: str | None = None
         self.traced = self.built = 0
         self.seconds = 0.0
-        self.batches: set[int] = set()
         self._started = time.perf_counter()
 
     def end_segment(self) -> None:
@@ -170,21 +159,6 @@ class Explanation:
         for each in [*self.segments, self.segment]:
             total.add(each)
         return total
-
-    def note_arguments(self, tensors: Iterable[Tensor]) -> None:
-        """Notes the batch sizes of what a replica gets."""
-        shapes = [tensor.shape.as_list() for tensor in tensors if tensor.shape.ndims is not None]
-        self.batches = {shape[0] for shape in shapes if len(shape) > 1 and shape[0]}
-
-    def hints(self) -> list[str]:
-        """Hints, in lines of text, on performance on a TPU."""
-        lines = [
-            "a batch of %d on each core: a TPU pads it to %d, which cost it the same"
-            % (size, size + -size % _ROWS)
-            for size in sorted(self.batches)
-            if size % _ROWS
-        ]
-        return ["  " + line for line in lines + self.padded]
 
     def next_steps(self) -> list[str]:
         """Advice, a list of str: changes that a TPU needs, else those that make it faster here."""
@@ -202,22 +176,17 @@ class Explanation:
         return list(dict.fromkeys(steps)) or [last]
 
     def finish(self, graph: Graph, merges: Sequence[Sequence[Merge]]) -> None:
-        """Hands the explanation to all recordings, after a trace was batched or could not be.
+        """Hands the explanation of a trace to all recordings.
 
         `merges` are in its order each merge, or all those of a branch or loop.
         """
-        if _recordings:
-            self._describe(graph, merges)
-        self.traced = len(graph.get_operations())
-        self._publish(graph.get_operations())
-
-    def _describe(self, graph: Graph, merges: Sequence[Sequence[Merge]]) -> None:
         try:
-            self.meetings = [_meeting(each) for each in merges]
-            self.padded = _padded_features(graph)
+            self.meetings = [_meeting(each) for each in merges if _recordings]
         except Exception:  # of whatever kind: an explanation may not stop a program
             if os.environ.get(machine.STRICT_BATCHING) == "1":
                 raise
+        self.traced = len(graph.get_operations())
+        self._publish(graph.get_operations())
 
     def _publish(self, ops: Sequence[Operation]) -> None:
         self.name, self._function = name_of(self._function, ops), None
@@ -230,11 +199,6 @@ class Explanation:
         self.reason = reason
         self.traced, self.built = len(ops) // self.count, len(ops)
         self._publish(ops)
-
-    def content_key(self) -> tuple[Any, ...]:
-        """A key that is equal for explanations that say the same."""
-        groups = tuple(sorted(self.record.per_replica))
-        return self.name, self.count, self.traced, self.reason, groups
 
     @property
     def share(self) -> float:
@@ -258,24 +222,22 @@ class Explanation:
         )
         if self.reason is not None:
             return "%s\n%s\n  all once per replica: %s" % (head, cost, self.reason)
-        return "\n".join([head, cost] + self._lines())
+        ordered = sorted(self.record.per_replica.items(), key=lambda item: (-item[1], item[0]))
+        lines = [
+            "  %s: %s%s once per replica: %s"
+            % (ops.place, ops.op_type, " x %d" % times if times > 1 else "", ops.reason)
+            for ops, times in ordered
+        ]
+        return "\n".join([head, cost, *lines])
 
     def details(self) -> list[str]:
-        """Lines on where replicas meet, hints on performance on a TPU, and what to type next."""
+        """Lines on where replicas meet, what a TPU refuses, and what to type next."""
         lines = ["  " + str(each) for each in self.meetings]
         lines += [
             "  %s: a TPU refuses %s: %s" % (cause.place, ", ".join(cause.op_types), cause.why)
             for cause in self.refused
         ]
-        return lines + self.hints() + ["  next: %s" % step for step in self.next_steps()]
-
-    def _lines(self) -> list[str]:
-        ordered = sorted(self.record.per_replica.items(), key=lambda item: (-item[1], item[0]))
-        return [
-            "  %s: %s%s once per replica: %s"
-            % (ops.place, ops.op_type, " x %d" % times if times > 1 else "", ops.reason)
-            for ops, times in ordered
-        ]
+        return lines + ["  next: %s" % step for step in self.next_steps()]
 
 
 def place(op: Operation) -> str:
@@ -324,16 +286,13 @@ def _meeting(merges: Sequence[Merge]) -> Meeting:
     variables = [variable for merge in merges for variable in merge.updated]
     variables += [merge.assigned for merge in merges if merge.assigned is not None]
     names = tuple(dict.fromkeys(variable.name for variable in variables))
-    lines = (place(op) for merge in merges for op in _ops_nearby(merge))
+    nearby: list[Operation] = []  # the ops of a merge, then of the trace behind it and before it
+    for merge in merges:
+        traced = merge.program.graph.get_operations()
+        nearby += merge.graph.get_operations()
+        nearby += traced[merge.position :] + traced[: merge.position][::-1]
+    lines = (place(op) for op in nearby)
     return Meeting(next((line for line in lines if line != "?"), "?"), collectives, names)
-
-
-def _ops_nearby(merge: Merge) -> Iterator[Operation]:
-    """Yields the ops of a merge, and then of the trace behind it and before it."""
-    yield from merge.graph.get_operations()
-    traced = merge.program.graph.get_operations()
-    yield from traced[merge.position :]
-    yield from reversed(traced[: merge.position])
 
 
 def _bytes(tensor: Tensor) -> int:
@@ -350,27 +309,14 @@ def _size(number: float) -> str:
     return "%.4g GiB" % number
 
 
-def _padded_features(graph: Graph) -> list[str]:
-    """Returns a line for each of the largest matrix products whose features a TPU pads."""
-    found: dict[str, float] = {}
-    for _, op in dependencies.all_ops(graph):
-        if op.type not in ("MatMul", "BatchMatMulV2", "BatchMatMulV3"):
-            continue
-        features = op.outputs[0].shape.as_list()[-1] if op.outputs[0].shape.ndims else None
-        work = op.inputs[0].shape.num_elements()
-        if features and work and features % _FEATURES:
-            line = "%s: %d features: a TPU pads them to %d" % (
-                place(op),
-                features,
-                features + -features % _FEATURES,
-            )
-            found[line] = max(found.get(line, 0), float(work) * features)
-    return sorted(found, key=lambda line: -found[line])[:_MOST_PRODUCTS]
-
-
 def each_once(explanations: Iterable[Explanation]) -> list[Explanation]:
     """Explanations that say different things: a function that makes variables is traced twice."""
-    return list({one.content_key(): one for one in explanations}.values())
+    return list(
+        {
+            (one.name, one.count, one.traced, one.reason, *sorted(one.record.per_replica)): one
+            for one in explanations
+        }.values()
+    )
 
 
 def report(explanations: Any) -> str:

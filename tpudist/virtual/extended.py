@@ -21,7 +21,7 @@ from tpudist.virtual import device_loop, explanations, keras_loops, reductions
 from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import merge, replicate
 from tpudist.virtual.trace import function_graphs
-from tpudist.virtual.variables import assignable_copies, splits, storage, stored_once
+from tpudist.virtual.variables import splits, storage, stored_once
 
 if TYPE_CHECKING:
     from typing import Sequence
@@ -285,10 +285,10 @@ class VirtualExtended(NamedSlice, distributed.MirroredExtended):
         return storage.create(self, next_creator, kwargs)
 
     def _local_results(self, value: object) -> Sequence[Any]:
-        return assignable_copies.of_nest(value, super()._local_results(value))
+        return splits.copies_of_nest(value, super()._local_results(value))
 
     def _unwrap(self, value: object) -> Nest:  # its name in 1.13
-        return assignable_copies.of_nest(value, super()._unwrap(value))
+        return splits.copies_of_nest(value, super()._unwrap(value))
 
     # Cross-replica context.
 

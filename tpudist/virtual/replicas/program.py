@@ -59,7 +59,6 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         if not program.is_outdated():
             for each in program.with_parts():
                 each.number_random_ops()
-            explanation.note_arguments(placeholder for placeholder, _ in program.arguments)
             explanation.refused = reports.check_program(program, results)
             results = segment_calls.Calls(program, results).build()
             explanation.finish(program.graph, [one.merges() for one in program.merges])

@@ -28,8 +28,9 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs, random_seeds, versions
 from tpudist.virtual import explanations
-from tpudist.virtual.tpu_check import loops_of_xla, table
+from tpudist.virtual.tpu_check import table
 from tpudist.virtual.trace import dependencies
+from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class _Finder:
             source = self._unknown_source(tensor)
             if source is not None:
                 return _reason_of_value(source)
-        return loops_of_xla.reason(op)
+        return _reason_of_loop(op)
 
     def _dtypes_without_kernel(self, op: Operation) -> list[str]:
         """Returns the names of the dtypes of an op with which a TPU has no kernel of it."""
@@ -322,3 +323,60 @@ def _is_an_assertion_in_a_graph(op: Operation) -> bool:
     if op.type != "PyFunc" or not graphs.is_made_in(op, "framework/test_util.py"):
         return False
     return not graphs.executing_eagerly_outside_functions()
+
+
+# Loops that XLA's cannot be: an array that grows, and a gradient of unknown many rounds.
+
+#: Functions that give their loops a number of rounds only while they build a program for XLA:
+#: AutoGraph's ``for``, and the recurrent layers of Keras.
+_BOUND_FOR_XLA = {"for_stmt", "rnn"}
+
+
+def _reason_of_loop(op: Operation) -> tuple[str, str] | None:
+    """Returns (why, instead) if XLA cannot compile a loop, or its gradient, else None."""
+    if op.type in graphs.LOOPS:
+        grown = _grown(op)
+        why = "%s in a round, and a TPU's arrays keep their shapes" % grown
+        return (why, _PADDED) if grown else None
+    if op.type == "EmptyTensorList" and functions.static_value(op.inputs[1]) == -1:
+        loops = [each for each in op.outputs[0].consumers() if each.type in graphs.LOOPS]
+        if loops and not any(_BOUND_FOR_XLA.intersection(graphs.callers(each)) for each in loops):
+            line = explanations.place(loops[0])
+            return "a gradient needs to know the rounds of the loop of %s" % line, _ROUNDS
+    return None
+
+
+_PADDED = "an array of the final size, of which each round writes a part"
+_ROUNDS = "maximum_iterations=N of tf.while_loop"
+
+
+def _grown(loop: Operation) -> str | None:
+    """Returns "array changes from SHAPE to SHAPE" of a loop's variable whose shape changes."""
+    shapes = [tensor.shape for tensor in loop.inputs]
+    body = graphs.called(loop.graph, loop.get_attr("body").name)
+    known = [each.is_fully_defined() for each in shapes]
+    if body is None or not any(
+        is_known and not inner.shape.is_fully_defined()
+        for is_known, inner in zip(known, body.inputs)
+    ):
+        return None
+    for before, is_known, after in zip(shapes, known, _result_shapes(loop, body, shapes)):
+        if is_known and after.is_fully_defined() and before.as_list() != after.as_list():
+            return "array changes from %s to %s" % (before.as_list(), after.as_list())
+    return None
+
+
+def _result_shapes(loop: Operation, body: Any, shapes: Sequence[Any]) -> list[Any]:
+    """Returns the shapes after a round whose variables begin with some shapes."""
+    with loop.graph.as_default():
+        graph = functions.FuncGraph("round")
+    functions.add_library(body, graph)
+    made: IdentityMap[Any, Any] = IdentityMap()
+    with graph.as_default():
+        for tensor, shape in zip(body.inputs, shapes):
+            made[tensor] = functions.placeholder_like(tensor, shape)
+        for op in body.get_operations():
+            if op.outputs and op.outputs[0] not in made:
+                copy = functions.copy_op(op, [made[tensor] for tensor in op.inputs])
+                made.update(zip(op.outputs, copy.outputs))
+    return [made[tensor].shape for tensor in body.outputs]

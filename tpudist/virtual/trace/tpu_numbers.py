@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.tfcompat import functions, rewrites, versions
+from tpudist.tfcompat import functions, graphs, versions
 from tpudist.virtual.trace.dependencies import IdentityMap
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _round(op: Operation, rounded: IdentityMap[Any, Any]) -> None:
         if tensor.dtype != tf.float32 or tensor.op.name.endswith(_NAME):
             continue
         if tensor not in rounded:
-            with rewrites.beside(op):
+            with graphs.beside(op):
                 shorter = tf.cast(tensor, tf.bfloat16)
                 rounded[tensor] = tf.cast(shorter, tf.float32, name=_NAME)
         functions.replace_input(op, i, rounded[tensor])
@@ -85,7 +85,7 @@ def _operands(kind: str, count: int) -> Sequence[int]:
     return range(count) if kind == "Einsum" and count > 1 else _OPERANDS[kind]
 
 
-class _Copies(rewrites.FunctionCopies):
+class _Copies(graphs.FunctionCopies):
     """Functions in which the operands of products are rounded."""
 
     def change(self, definition: Any) -> None:

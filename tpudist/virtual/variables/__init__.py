@@ -2,5 +2,5 @@
 
 :mod:`storage` creates variables and defines their classes. A mirrored variable is stored once
 (:mod:`stored_once`) until a replica function gives its copies values of their own
-(:mod:`splits`). :mod:`assignable_copies` is what cross-replica code sees of each copy.
+(:mod:`splits`).
 """

@@ -7,8 +7,10 @@ split as soon as their values may differ (:func:`update`).
 
 from __future__ import annotations
 
+import functools
+import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 import tensorflow as tf
 
@@ -19,7 +21,7 @@ from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Fn, Tensor, Variable
+    from tpudist.tfcompat.annotations import Fn, Nest, Tensor, Variable
 
 
 #: The beginnings of the types of ops that write to a handle.
@@ -44,37 +46,30 @@ def is_relied_on(variable: Variable) -> bool:
     return variable._assumed_equal not in (False, variable._own_strategy.extended.replicas)
 
 
-def split(variable: Variable) -> None:
+def split(variable: Any) -> None:
     """Gives every replica its own copy of a variable that was stored once."""
-    check(variable)
+    _check(variable)
     extended = variable._own_strategy.extended
     first = distributed.components(variable)[0]
     count = len(distributed.components(variable))
     traced = extended.replicas.ops() if extended.replicas else []
     with function_graphs.outside({}), extended.place():
         make = copy_makers().get(first)
-        rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
-    distributed.replace_components(variable, (first,) + tuple(rest))
-    _update_copies(variable)
+        rest = [make(i) for i in range(1, count)] if make else _made_copies(first, count)
+    copies = (first, *rest)
+    distributed.replace_components(variable, copies)
+    for i, held in variable._copies.items():  # those that code holds get values of their own
+        object.__setattr__(held, "__dict__", copies[i].__dict__)
     for copy in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
         copy._distributed_container = container
         handle: Any = copy.handle
         handle._distributed_container = container
     if traced:
-        extended.replicas.use_own_handles(
-            traced, [copy.handle for copy in distributed.components(variable)]
-        )
+        extended.replicas.use_own_handles(traced, [copy.handle for copy in copies])
 
 
-def _update_copies(variable: Any) -> None:
-    """Lets the copies that code holds of a variable that was split have values of their own."""
-    copies = distributed.components(variable)
-    for i, copy in variable._copies.items():
-        object.__setattr__(copy, "__dict__", copies[i].__dict__)
-
-
-def check(variable: Variable) -> None:
+def _check(variable: Variable) -> None:
     """Refuses to split a variable that a graph relies on."""
     if is_relied_on(variable):
         raise ContextError(
@@ -121,32 +116,24 @@ def update_once(
     return True, variable._primary._lazy_read(op)
 
 
-def _copies_of(variable: Variable, count: int) -> list[Variable]:
+def _made_copies(variable: Variable, count: int) -> list[Variable]:
     """Variables for the replicas but the first, with the current value of `variable`."""
+    make = functools.partial(distributed.ResourceVariable, trainable=variable.trainable)
+    names = [distributed.replica_name(variable, i) for i in range(1, count)]
     with tf.init_scope():
         if tf.executing_eagerly():
-            return _eager_copies(variable, count, variable.read_value())
-        copies = [
-            _copy(
-                variable, tf.identity(variable.initial_value), distributed.replica_name(variable, i)
-            )
-            for i in range(1, count)
-        ]
-        _remove_from_collections(copies)
+            # All are made under one name: TensorFlow keeps a kernel for each name of a handle.
+            value, one_name = variable.read_value(), variable.name.split(":")[0] + "/"
+            copies = [make(value, name=one_name) for _ in names]
+            for copy, name in zip(copies, names):
+                distributed.rename(copy, name[:-1] + ":0")
+            return copies
+        copies = [make(tf.identity(variable.initial_value), name=name) for name in names]
+        keys = tf.compat.v1.GraphKeys
+        for key in (keys.GLOBAL_VARIABLES, keys.TRAINABLE_VARIABLES):  # they have the container
+            collection = tf.compat.v1.get_default_graph().get_collection_ref(key)
+            collection[:] = [one for one in collection if not any(one is copy for copy in copies)]
     return copies
-
-
-def _eager_copies(variable: Variable, count: int, value: object) -> list[Variable]:
-    """Makes copies under one name: TensorFlow keeps a kernel for each name of a handle."""
-    name = variable.name.split(":")[0] + "/"
-    copies = [_copy(variable, value, name) for _ in range(1, count)]
-    for i, copy in enumerate(copies, 1):
-        distributed.rename(copy, distributed.replica_name(variable, i)[:-1] + ":0")
-    return copies
-
-
-def _copy(variable: Variable, value: object, name: str) -> Variable:
-    return distributed.ResourceVariable(value, trainable=variable.trainable, name=name)
 
 
 def copy_makers() -> IdentityMap[Any, Any]:
@@ -161,17 +148,6 @@ def copy_makers() -> IdentityMap[Any, Any]:
     if not hasattr(graph, "_tpudist_makers"):
         graph._tpudist_makers = IdentityMap()
     return graph._tpudist_makers
-
-
-def _remove_from_collections(copies: Any) -> None:
-    """Removes `copies` from the graph's collections, which have their container."""
-    graph = tf.compat.v1.get_default_graph()
-    for key in (
-        tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
-        tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES,
-    ):
-        collection = graph.get_collection_ref(key)
-        collection[:] = [one for one in collection if not any(one is copy for copy in copies)]
 
 
 # Ops that write a variable by its handle, not by a method.
@@ -218,3 +194,129 @@ def _source(tensor: Any) -> Tensor:
     while tensor.op.type in _FORWARDING:
         tensor = tensor.op.inputs[0]
     return tensor
+
+
+# Cross-replica code gets a copy for each replica, also of a variable that is stored once: it reads
+# the one stored variable, and assigning it splits the variable. Where a graph relies on the one
+# value, a program that sets every copy in a loop gets a warning and continues.
+
+#: Assignments that give the same value when a loop repeats them for every copy.
+_REPEATABLE = ("assign", "load")
+
+
+def copies_of(value: object) -> tuple[Any, ...]:
+    """The copies of `value` for code that may assign one; ``(value,)`` if it has none."""
+    copies = distributed.components(value)
+    if not stored_once.may_split(value) or distributed.is_updating():
+        return copies
+    return tuple(copy_of_replica(value, i) for i in range(len(copies)))
+
+
+def copies_of_nest(structure: Any, copies: Any) -> Sequence[Any]:
+    """Replaces `copies`, TensorFlow's for `structure`, by :func:`copies_of` where needed."""
+    if distributed.is_distributed(structure):
+        return copies_of(structure) if stored_once.may_split(structure) else copies
+    if not any(map(stored_once.may_split, nests.flatten(structure))):
+        return copies
+
+    def own(leaf: object, i: int) -> Nest:
+        return copies_of(leaf)[i] if distributed.is_distributed(leaf) else leaf
+
+    return tuple(
+        nests.map_structure(lambda leaf, i=i: own(leaf, i), structure) for i in range(len(copies))
+    )
+
+
+def copy_of_replica(variable: Any, index: int) -> Nest:
+    """The copy of replica `index`, of a variable that is stored once."""
+    made = variable._copies.get(index)
+    if made is None:
+        stored = distributed.components(variable)[0]
+        cls: Any = _class_for(type(stored))  # type: ignore[arg-type]
+        made = variable._copies[index] = cls.__new__(cls)
+        object.__setattr__(made, "__dict__", stored.__dict__)
+        object.__setattr__(made, "_copy", (variable, index))
+    return made
+
+
+@functools.lru_cache(maxsize=None)
+def _class_for(base: type) -> type[Any]:
+    """The class of copies of a stored variable, whose class is `base`; they share its state."""
+    names = [name for name in distributed.ASSIGNMENTS if hasattr(base, name)]
+    members: dict[str, Any] = {name: _assigning(base, name) for name in names}
+    members.update((name, _without_read(name)) for name in ("device", "graph", "op"))
+    members.update(__slots__=("_copy",), __module__=base.__module__)
+    return type(base)(base.__name__, (_Copy, base), members)
+
+
+class _Copy:
+    """Members in which a copy of a variable that is stored once differs from what is stored."""
+
+    __slots__ = ()
+    _copy: tuple[Any, int]
+
+    @property
+    def _handle(self) -> Tensor:
+        """The resource; a graph that reads it relies on the variable's being stored once."""
+        variable, index = self._copy
+        if index and not tf.executing_eagerly():
+            stored_once.assume_equal(variable)
+        return self.__dict__["_handle"]
+
+    def _lazy_read(self, op: object) -> Nest:
+        inherited: Any = super()
+        if stored_once.is_stored_once(self._copy[0]):
+            raise ContextError(
+                _seen(self),
+                "a function of TensorFlow assigns it, not its own method",
+                "the method of the copy: copy.assign(value), "
+                "copy.scatter_update(tf.IndexedSlices(values, indices))",
+            )
+        return inherited._lazy_read(op)
+
+
+def _assigning(base: Any, name: str) -> Fn:
+    def assign(self: Any, *args: Any, **kwargs: Any) -> Nest:
+        why = _split_for(self)
+        if why is None:
+            return getattr(base, name)(self, *args, **kwargs)
+        every = "to give all replicas one value, assign the variable itself: v.assign(value)"
+        if name not in _REPEATABLE:
+            raise ContextError(_seen(self), why[0], every + "; else " + why[1])
+        warning = "%s, and with it every copy: %s. Instead: %s; else %s"
+        warnings.warn(warning % (_seen(self), why[0], every, why[1]), stacklevel=2)
+        return getattr(distributed.components(self._copy[0])[0], name)(*args, **kwargs)
+
+    assign.__name__ = name
+    assign.__doc__ = getattr(base, name).__doc__
+    return assign
+
+
+def _without_read(name: str) -> property:
+    """A property that does not count as a read of the handle."""
+    return property(lambda self: getattr(distributed.components(self._copy[0])[0], name))
+
+
+def _split_for(copy: Any) -> tuple[str, str] | None:
+    """Splits the variable of an assigned copy; returns why not, and what to do instead."""
+    variable, _ = copy._copy
+    if not stored_once.is_stored_once(variable):
+        return None
+    if is_relied_on(variable):
+        return (
+            "a graph built earlier uses the variable as one value for all replicas",
+            "assign the copy before the first function that uses the variable",
+        )
+    in_session = not tf.executing_eagerly() and not functions.in_function()
+    if in_session and variable._initializer_requested:
+        return (
+            "the op that initializes it was made earlier, and knows of one value",
+            "make the assignment before tf.global_variables_initializer()",
+        )
+    split(variable)
+    return None
+
+
+def _seen(copy: Any) -> str:
+    variable, index = copy._copy
+    return "copy %d of variable %r is assigned" % (index, variable.name)

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual import reductions
 from tpudist.virtual.trace import function_graphs
-from tpudist.virtual.variables import assignable_copies, splits, stored_once
+from tpudist.virtual.variables import splits, stored_once
 
 if TYPE_CHECKING:
     from typing import Sequence
@@ -52,7 +52,7 @@ if versions.BY_DEVICE:
     class Mirrored(stored_once.Splittable, distributed_before_2_2.MirroredVariable):
         """A mirrored variable, on releases where TensorFlow finds a copy by its device."""
 
-        values = property(assignable_copies.of)
+        values = property(splits.copies_of)
 
         _op_across = stored_once.Shared(lambda: None)
 
@@ -79,7 +79,7 @@ if versions.BY_DEVICE:
             is_argument = not versions.DEVICE_MAP and extended.replicas is not None
             if stored_once.may_split(self):
                 if device is not None and not is_argument:
-                    return assignable_copies.of_replica(
+                    return splits.copy_of_replica(
                         self, distributed_before_2_2.position(self, device)
                     )
                 if not tf.executing_eagerly() and tf.distribute.get_replica_context() is not None:
@@ -93,7 +93,7 @@ else:
     ):
         """A mirrored variable."""
 
-        values = property(assignable_copies.of)
+        values = property(splits.copies_of)
 
         @property
         def handle(self) -> Tensor:
@@ -184,9 +184,8 @@ class SyncOnRead(stored_once.SharedOnSlice, distributed.SyncOnReadVariable):
 class SetAnywhere(SyncOnRead):
     """A sync-on-read variable that cross-replica code may add to, and any code may assign.
 
-    TensorFlow 1.14 lets replica functions alone set them. Its TPUs had none: Keras' metrics and
-    moving statistics were mirrored there, so that Keras sets them in cross-replica context and
-    outside of the scope.
+    TensorFlow 1.14 lets replica functions alone set them, but its Keras sets metrics and moving
+    statistics, mirrored on its TPUs, in cross-replica context and outside of the scope.
     """
 
     def assign(self, *args: Any, **kwargs: Any) -> Nest:
@@ -215,8 +214,7 @@ _SYNC_ON_READ = SyncOnRead if versions.SYNC_ON_READ_ADDS_ACROSS else SetAnywhere
 def replica_id(extended: Extended) -> Tensor | None:
     """The replica's id, read from a variable that holds it; None if that would need a Session.
 
-    A tf.function in the replica function may outlive the trace it is first called in, in its cache,
-    so it can use no tensor of that trace; but like any function it can use a variable.
+    A tf.function in the replica function may outlive the trace, so it can use no tensor of it.
     """
     with tf.init_scope():
         if not tf.executing_eagerly():
@@ -248,7 +246,10 @@ def create(extended: Extended, next_creator: Fn, kwargs: dict[str, Any]) -> Valu
         kwargs["trainable"] = kwargs.get("synchronization") != (tf.VariableSynchronization.ON_READ)
 
     def per_replica(**kwargs: Any) -> list[Any]:
-        with extended.place(), _eager_place(extended):
+        # A variable created outside of a function gets no replica's device label.
+        skips = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and functions.in_function()
+        real = tf.device(extended.real_device) if skips else contextlib.nullcontext()
+        with extended.place(), real:
             first = next_creator(**kwargs)
             make = functools.partial(_sibling, first, next_creator, kwargs)
             if _starts_split(kwargs, colocate_with, aggregation):
@@ -265,30 +266,17 @@ def create(extended: Extended, next_creator: Fn, kwargs: dict[str, Any]) -> Valu
     return variable
 
 
-@contextlib.contextmanager
-def _eager_place(extended: Extended) -> Iterator[Any]:
-    """Context manager: a variable created outside of a function gets no replica's device label."""
-    if versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and functions.in_function():
-        with tf.device(extended.real_device):
-            yield
-    else:
-        yield
-
-
 def _starts_split(kwargs: Kwargs, colocate_with: object, aggregation: object) -> bool:
     """Whether a new variable gets one copy per replica from the start.
 
-    The slots of a split variable do. A TF 1 graph cannot be traced again when
-    a variable is split, so a variable that a replica function may assign gets
-    them too: one that is neither trainable nor an optimizer's slot (which is
-    colocated with a variable).
+    Slots of a split variable do, and what a replica function may assign in a TF 1 graph, which is
+    not traced again: a variable that is neither trainable nor a slot (colocated with a variable).
     """
     if kwargs.get("synchronization") == tf.VariableSynchronization.ON_READ:
         return True
-    if isinstance(colocate_with, stored_once.Splittable) and not stored_once.is_stored_once(
-        colocate_with
-    ):
-        return True
+    if isinstance(colocate_with, stored_once.Splittable):
+        if not stored_once.is_stored_once(colocate_with):
+            return True
     return (
         versions.ASSIGN_WITHOUT_AGGREGATION
         and colocate_with is None

@@ -108,7 +108,7 @@ class Splittable:
     #: Whether an op that initializes it was requested.
     _initializer_requested = Shared(lambda: False)
 
-    #: {replica id: its copy} of those that code holds; see `assignable_copies`.
+    #: {replica id: its copy} of those that code holds; see `splits`.
     _copies = Shared(weakref.WeakValueDictionary)
 
     @property

@@ -53,9 +53,7 @@ def reshape(node: Node) -> list[Any]:
         return [batched_values.ReplicaSum(made_ops.reshape(value.value, node.shape()))]
     if node.is_uniform(0):
         return [value.with_tensors([made_ops.reshape(value.value, node.shape())])]
-    tensor = value.existing_tensor()
-    tensor = value.in_form(value.preferred_form()) if tensor is None else tensor
-    return [batched_values.Batch(node.count, node.shape(), flat=tensor)]
+    return [batched_values.Batch(node.count, node.shape(), flat=value.any_form())]
 
 
 @rule("Transpose")

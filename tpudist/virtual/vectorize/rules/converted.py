@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tpudist.tfcompat import vectorized
+from tpudist.tfcompat import made_ops
 from tpudist.virtual.vectorize.rules.node import rule
 from tpudist.virtual.vectorize.values import batched_values
 
@@ -50,7 +50,7 @@ def converted(node: Node) -> Sequence[BatchedValue] | None:
     if not all(isinstance(value, kinds) for value in node.inputs):
         return None
     pairs = [(value.in_form("stacked"), node.is_batch(i)) for i, value in enumerate(node.inputs)]
-    tensors = vectorized.converted(node.op, node.count, pairs)
+    tensors = made_ops.converted(node.op, node.count, pairs)
     if tensors is None or len(tensors) != len(output_shapes):
         return None
     made = [_batch(node, *pair) for pair in zip(tensors, output_shapes)]

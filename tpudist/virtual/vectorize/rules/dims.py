@@ -109,12 +109,6 @@ def multiply(node: Node, one: Any, other: object) -> object:
     return one * other
 
 
-@computed("FloorDiv")
-def floor_div(node: Node, one: Any, other: object) -> object:
-    """Divides ints by ints, and numbers of rows by 1."""
-    return one // other
-
-
 @computed("Pack")
 def pack(node: Node, *numbers: Any) -> object:
     """Makes a shape of scalars."""
@@ -125,12 +119,6 @@ def pack(node: Node, *numbers: Any) -> object:
 def concatenate(node: Node, *numbers: Any) -> object:
     """Concatenates shapes."""
     return np.concatenate(numbers[:-1])
-
-
-@computed("Slice")
-def slice_(node: Node, numbers: Any, begin: Any, size: Any) -> object:
-    """Slices a shape."""
-    return numbers[begin[0] :][: None if size[0] == -1 else size[0]]
 
 
 @computed("StridedSlice")

@@ -77,10 +77,9 @@ def same_shape(node: Node) -> Sequence[BatchedValue] | None:
     """Batches ops whose inputs have one shape."""
     if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
         return _on_sums(node)
-    form = _common_form(node)
-    return node.on_form(
-        form, *[value.rows() if form == "rows" else value.stacked() for value in node.inputs]
-    )
+    is_rows = _common_form(node) == "rows"
+    tensors = [value.rows() if is_rows else value.stacked() for value in node.inputs]
+    return node.batches("rows" if is_rows else "stacked", node.add_op(*tensors))
 
 
 def _on_sums(node: Node) -> list[Any] | None:

@@ -49,17 +49,12 @@ NUM_EXAMPLE_INPUTS = {
 @rule(*ROW_OPS)
 def row_by_row(node: Node) -> Sequence[BatchedValue] | None:
     """Batches ops that take examples along their first axis, and parameters."""
-    num_examples = NUM_EXAMPLE_INPUTS.get(node.op.type, len(node.inputs))
-    parameters = range(num_examples, len(node.inputs))
-    sizes = {node.input_shape(i)[0] for i in range(num_examples)}
-    if len(sizes) > 1 or not node.is_uniform(*parameters):
+    count = NUM_EXAMPLE_INPUTS.get(node.op.type, len(node.inputs))
+    sizes = {node.input_shape(i)[0] for i in range(count)}
+    if len(sizes) > 1 or not node.is_uniform(*range(count, len(node.inputs))):
         return None
-    return node.on_rows(
-        *(
-            [value.rows() for value in node.inputs[:num_examples]]
-            + [node.inputs[i].value for i in parameters]
-        )
-    )
+    rows = [value.rows() for value in node.inputs[:count]]
+    return node.on_rows(*rows, *[value.value for value in node.inputs[count:]])
 
 
 @rule("Softmax", "LogSoftmax")
@@ -178,9 +173,8 @@ def batch_matmul(node: Node) -> Sequence[BatchedValue] | None:
     replicas. With an axis of replicas in front the next axis may have size 1, and for such shapes
     TensorFlow's optimizer fuses a product with the ops after it wrongly.
     """
-    left, right = node.inputs
     if node.is_batch(0) and node.is_uniform(1) and _is_one_matrix(node):
-        return _by_one_matrix(node, left, right.value)
+        return _by_one_matrix(node)
     rank = len(node.shape())
     if rank > 2 and node.broadcasts_rows(0) and node.broadcasts_rows(1):
         return node.on_rows(*[value.in_form("rows") for value in node.inputs])
@@ -199,17 +193,12 @@ def _is_one_matrix(node: Node) -> bool:
     return no_batch and is_real and not node.op.get_attr("adj_x")
 
 
-def _by_one_matrix(node: Node, left: Any, matrix: Any) -> list[Any]:
+def _by_one_matrix(node: Node) -> list[Any]:
     """Multiplies the rows of all matrices on the left, as one matrix, by that on the right."""
-    (depth,), sides = node.input_shape(0)[-1:], node.input_shape(1)[-2:]
-    tensor = (
-        left.in_form(left.preferred_form())
-        if left.existing_tensor() is None
-        else left.existing_tensor()
-    )
-    rows = made_ops.reshape(tensor, [node.count * int(np.prod(node.input_shape(0)[:-1])), depth])
-    flip = node.op.get_attr("adj_y")
-    result = tf.matmul(rows, made_ops.reshape(matrix, sides), transpose_b=flip)
+    (*others, depth), sides = node.input_shape(0), node.input_shape(1)[-2:]
+    left = made_ops.reshape(node.inputs[0].any_form(), [node.count * int(np.prod(others)), depth])
+    right = made_ops.reshape(node.inputs[1].value, sides)
+    result = tf.matmul(left, right, transpose_b=node.op.get_attr("adj_y"))
     return [batched_values.Batch(node.count, node.shape(), flat=result)]
 
 

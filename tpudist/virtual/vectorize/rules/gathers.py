@@ -29,11 +29,20 @@ _MAX_INDEX_DEPTH = 7
 @rule("GatherV2", "ResourceGather")
 def gather(node: Node) -> Sequence[BatchedValue] | None:
     """Gathers slices of a table, as in an embedding, or of each replica's own values."""
-    axis, batch_dims = _axis(node), node.op.get_attr("batch_dims")
+    batch_dims = node.op.get_attr("batch_dims")
+    axis = 0 if node.op.type == "ResourceGather" else node.constant(2)
     if axis is None:
         return None
+    axis = int(axis) % len(node.input_shape(0)) if axis else 0
     if node.is_uniform(0) and node.is_batch(1) and not batch_dims:
-        return _gather_from_table(node, axis)
+        table, indices = node.inputs[:2]
+        if axis:
+            gathered = _gather(table.value, indices.stacked(), axis, 0)
+            others = [other for other in range(len(node.shape()) + 1) if other != axis]
+            return node.from_stacked(tf.transpose(gathered, [axis] + others))
+        rest = [value.value for value in node.inputs[2:]]
+        form = "rows" if node.input_shape(1) else "stacked"
+        return node.on_form(form, table.value, indices.in_form(form), *rest)
     if node.op.type == "ResourceGather":
         return None
     batch_dims += len(node.input_shape(1)) * (batch_dims < 0)
@@ -41,26 +50,6 @@ def gather(node: Node) -> Sequence[BatchedValue] | None:
     indices = made_ops.reshape(node.inputs[1].stacked(), [node.count] + node.input_shape(1) + [1])
     gathered = _gather(node.inputs[0].stacked(), indices, axis + 1, batch_dims + 1)
     return node.from_stacked(made_ops.reshape(gathered, [node.count] + node.shape()))
-
-
-def _axis(node: Node) -> int | None:
-    """The axis that is gathered from, not negative; None if it is not known while tracing."""
-    if node.op.type == "ResourceGather":
-        return 0
-    axis = node.constant(2)
-    return None if axis is None else int(axis) % len(node.input_shape(0))
-
-
-def _gather_from_table(node: Node, axis: int) -> Sequence[BatchedValue] | None:
-    """Gathers from a uniform table."""
-    table, indices = node.inputs[:2]
-    if axis:
-        gathered = _gather(table.value, indices.stacked(), axis, 0)
-        others = [other for other in range(len(node.shape()) + 1) if other != axis]
-        return node.from_stacked(tf.transpose(gathered, [axis] + others))
-    rest = [value.value for value in node.inputs[2:]]
-    form = "rows" if node.input_shape(1) else "stacked"
-    return node.on_form(form, table.value, indices.in_form(form), *rest)
 
 
 def _gather(table: Any, indices: object, axis: int, batch_dims: int) -> Tensor:

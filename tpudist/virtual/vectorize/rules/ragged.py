@@ -38,7 +38,7 @@ rule = rules_of(RULES)
 RAGGED_KINDS = (Axes, Dims, Ragged)
 
 #: Ops whose rules here take a shape that is a `Dims`, even if no input is ragged.
-_SHAPE_TAKING = ("BroadcastTo", "Fill", "Range", "Tile")
+_SHAPE_TAKING = ("BroadcastTo", "Fill", "Tile")
 
 #: Ops that return shapes.
 _SHAPE_OPS = ("Shape", "ShapeN", "Size")
@@ -56,7 +56,7 @@ def apply_ragged_rule(node: Node) -> Sequence[BatchedValue] | None:
             return None
     first, second, others = dims.RULES, RULES, _SHAPE_TAKING
     if any(isinstance(value, (Axes, Ragged)) for value in node.inputs):
-        first, second, others = RULES, dims.RULES, _SHAPE_OPS  # type: ignore[assignment]
+        first, second, others = RULES, dims.RULES, _SHAPE_OPS
     outputs = first[node.op.type](node) if node.op.type in first else None
     if outputs is None and node.op.type in others:
         outputs = second[node.op.type](node)
@@ -72,12 +72,10 @@ def row_shapes(node: Node) -> Any:
 
 def ragged_outputs(node: Node, sizes: Sizes, outputs: Any) -> list[Any]:
     """The outputs of an op that are the rows of all replicas."""
-    for row_shape, rows in zip(row_shapes(node), outputs):
+    pairs = list(zip(row_shapes(node), outputs))
+    for row_shape, rows in pairs:
         rows.set_shape([None] + row_shape)
-    return [
-        Ragged(node.count, row_shape, sizes, rows=rows)
-        for row_shape, rows in zip(row_shapes(node), outputs)
-    ]
+    return [Ragged(node.count, row_shape, sizes, rows=rows) for row_shape, rows in pairs]
 
 
 def on_all_rows(node: Node) -> Sequence[BatchedValue] | None:
@@ -85,20 +83,17 @@ def on_all_rows(node: Node) -> Sequence[BatchedValue] | None:
     sizes = next((value.sizes for value in node.inputs if isinstance(value, Ragged)), None)
     if sizes is None or row_shapes(node) is None:
         return None
-    inputs = [_of_all_rows(value, sizes) for value in node.inputs]
-    if any(tensor is None for tensor in inputs):
-        return None
+    inputs: list[Tensor] = []
+    for value in node.inputs:
+        if isinstance(value, Ragged):
+            inputs.append(ragged_values.checked_rows(value, sizes))
+        elif isinstance(value, Dims) and not value.scalar and value.entries[0] == sizes:
+            inputs.append(full_shape(value.entries, value.dtype))  # of all rows, for one replica's
+        elif isinstance(value, batched_values.Uniform):
+            inputs.append(value.value)
+        else:
+            return None
     return ragged_outputs(node, sizes, node.add_op(*inputs))
-
-
-def _of_all_rows(value: Any, sizes: Sizes) -> Tensor | None:
-    """The rows of a `Ragged`, the shape of all rows for one replica's, or one value for all."""
-    if isinstance(value, Ragged):
-        return ragged_values.checked_rows(value, sizes)
-    if isinstance(value, Dims):
-        is_of_rows = not value.scalar and value.entries[0] == sizes
-        return full_shape(value.entries, value.dtype) if is_of_rows else None
-    return value.value if isinstance(value, batched_values.Uniform) else None
 
 
 def full_shape(numbers: Any, dtype: object) -> Tensor:
@@ -171,6 +166,13 @@ by_row("Softmax", "LogSoftmax", "TopKV2")(lambda node: within_rows(node, -1))
 by_row("All", "Any", "ArgMax", "ArgMin", "Max", "Min", "Prod", "Cumsum", "Cumprod", "ReverseV2")(
     lambda node: within_rows(node, node.constant(1))
 )
+by_row("ConcatV2")(
+    lambda node: (
+        are_ragged(node, *range(len(node.inputs) - 1))
+        and within_rows(node, node.constant(len(node.inputs) - 1))
+    )
+)
+by_row("OneHot")(lambda node: node.op.get_attr("axis") != 0 and are_ragged(node, 0))
 by_row("Unpack")(lambda node: within_rows(node, node.op.get_attr("axis")))
 by_row("Split")(lambda node: is_inside(node.constant(0), len(node.inputs[1].shape)))
 by_row("SplitV")(lambda node: within_rows(node, node.constant(2)))
@@ -194,12 +196,6 @@ def _pad(node: Node) -> bool:
     return widths is not None and not widths[0].any()
 
 
-@by_row("ConcatV2")
-def _concatenate(node: Node) -> bool:
-    last = len(node.inputs) - 1
-    return are_ragged(node, *range(last)) and within_rows(node, node.constant(last))
-
-
 @by_row("Pack")
 def _pack(node: Node) -> bool:
     ragged = are_ragged(node, *range(len(node.inputs)))
@@ -215,11 +211,6 @@ def _expand_dims(node: Node) -> bool:
 def _squeeze(node: Node) -> bool:
     axes = node.op.get_attr("squeeze_dims")
     return bool(axes) and within_rows(node, axes)
-
-
-@by_row("OneHot")
-def _one_hot(node: Node) -> bool:
-    return node.op.get_attr("axis") != 0 and are_ragged(node, 0)
 
 
 @by_row("GatherV2", "ResourceGather")
@@ -297,15 +288,3 @@ def fill(node: Node) -> Sequence[BatchedValue] | None:
     if rows is None:
         return None
     return ragged_outputs(node, target[0], [tf.broadcast_to(rows, full_shape(target, tf.int32))])
-
-
-@rule("Range")
-def range_(node: Node) -> Sequence[BatchedValue] | None:
-    """Counts from 0 to the number of rows, in each replica."""
-    start, step, limit = node.constant(0), node.constant(2), entries(node.inputs[1])
-    if start is None or start or step is None or step != 1 or not isinstance(limit[0], Sizes):
-        return None
-    sizes = limit[0]
-    starts = tf.gather(ragged_values.starts(sizes.tensor()), sizes.owners())
-    numbers = tf.cast(tf.range(sizes.total()) - starts, node.op.outputs[0].dtype)
-    return ragged_outputs(node, sizes, [numbers])

@@ -55,7 +55,7 @@ def _sum_per_replica(node: Node, axes: Any) -> Sequence[BatchedValue] | None:
         return None
     rank = len(value.shape)
     inner = sorted({axis % rank for axis in axes.reshape([-1]).tolist()} - {0})
-    sums = _sum_by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
+    sums = _sum_by_owner(value, inner)
     if node.op.type == "Mean":
         size = tf.TensorShape([value.shape[axis] for axis in inner]).num_elements()
         divisor = tf.cast(value.sizes.tensor() * size, dtype)
@@ -63,8 +63,9 @@ def _sum_per_replica(node: Node, axes: Any) -> Sequence[BatchedValue] | None:
     return node.from_stacked(made_ops.reshape(sums, [node.count] + node.shape()))
 
 
-def _sum_by_owner(rows: Any, value: Any) -> Tensor:
-    """The sums of each replica's rows, stacked."""
+def _sum_by_owner(value: Any, inner: Sequence[int]) -> Tensor:
+    """The sums of each replica's rows, and over the axes `inner` of each row, stacked."""
+    rows = tf.reduce_sum(value.rows(), inner) if inner else value.rows()
     return tf.math.unsorted_segment_sum(rows, value.sizes.owners(), value.count)
 
 
@@ -78,29 +79,25 @@ def _reduce_to_shape(node: Node, target: Any) -> Sequence[BatchedValue] | None:
     if missing < 0 or any(n not in (1, m) for n, m in list(zip(padded, value.shape))[1:]):
         return None
     inner = [i for i, n in enumerate(padded) if i and n != value.shape[i]]
-    if isinstance(padded[0], Sizes):
-        return _reduce_to_rows(node, value, target, inner)
-    if padded[0] != 1:
+    sizes = padded[0]
+    if isinstance(sizes, Sizes):  # of the rows that were broadcast
+        if sizes.key.factor != value.sizes.key.factor:
+            return None
+        if sizes.key.origins > value.sizes.key.origins:
+            return None
+        rows = tf.reduce_sum(value.rows(), inner, keepdims=True) if inner else value.rows()
+        summed = Ragged(node.count, target[1:], value.sizes, rows=rows)
+        rows = ragged_values.sum_repeated_rows(summed, sizes)
+        return [Ragged(node.count, target[1:], sizes, rows=rows)]
+    if sizes != 1:
         return None
     if node.summed:
         sums = tf.reduce_sum(value.rows(), [0] + inner)
         return [batched_values.ReplicaSum(tf.reshape(sums, made_ops.constant(target)))]
     if node.op.outputs[0].dtype not in (tf.float32, tf.float64):
         return None
-    sums = _sum_by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
-    stacked = made_ops.reshape(sums, [node.count] + target)
+    stacked = made_ops.reshape(_sum_by_owner(value, inner), [node.count] + target)
     return [batched_values.Batch(node.count, target, stacked=stacked)]
-
-
-def _reduce_to_rows(node: Node, value: Any, target: Any, inner: object) -> list[Any] | None:
-    """Sums a gradient to the rows that were broadcast, and over the axes `inner`."""
-    sizes = target[0]
-    if sizes.key.factor != value.sizes.key.factor or sizes.key.origins > value.sizes.key.origins:
-        return None
-    rows = tf.reduce_sum(value.rows(), inner, keepdims=True) if inner else value.rows()
-    summed = Ragged(node.count, target[1:], value.sizes, rows=rows)
-    rows = ragged_values.sum_repeated_rows(summed, sizes)
-    return [Ragged(node.count, target[1:], sizes, rows=rows)]
 
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
@@ -137,8 +134,15 @@ def batch_matmul(node: Node) -> Sequence[BatchedValue] | None:
     if row_shapes(node) is None:
         return None
     rank = len(row_shapes(node)[0]) + 1
+    left, right = node.inputs
     if node.is_uniform(1) and len(node.input_shape(1) or ()) == 2:
-        return _by_one_matrix(node)
+        # By MatMul: the kernel of the op crashes on some of these shapes.
+        if node.op.get_attr("adj_x") or node.op.inputs[0].dtype != node.op.outputs[0].dtype:
+            return None
+        flat = tf.reshape(left.rows(), [-1, left.shape[-1]])
+        product = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
+        rows = tf.reshape(product, made_ops.constant([-1] + row_shapes(node)[0]))
+        return ragged_outputs(node, left.sizes, [rows])
     if len({value.sizes.key for value in node.inputs if isinstance(value, Ragged)}) > 1:
         return None
     for i, value in enumerate(node.inputs):
@@ -150,17 +154,6 @@ def batch_matmul(node: Node) -> Sequence[BatchedValue] | None:
         if isinstance(value, Ragged) and len(shape) != rank:
             return None
     return on_all_rows(node)
-
-
-def _by_one_matrix(node: Node) -> list[Any] | None:
-    """Multiplies by one matrix, by MatMul: the kernel of the op crashes on some of these shapes."""
-    left, right = node.inputs
-    if node.op.get_attr("adj_x") or node.op.inputs[0].dtype != node.op.outputs[0].dtype:
-        return None
-    flat = tf.reshape(left.rows(), [-1, left.shape[-1]])
-    product_rows = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
-    rows = tf.reshape(product_rows, made_ops.constant([-1] + row_shapes(node)[0]))
-    return ragged_outputs(node, left.sizes, [rows])
 
 
 @rule("Einsum")

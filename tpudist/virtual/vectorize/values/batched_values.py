@@ -266,6 +266,11 @@ class Batch(BatchedValue):
         """A tensor of all values, in rows, stacked or flat; None if there are only parts."""
         return next((tensor for tensor in self._forms.values() if tensor is not None), None)
 
+    def any_form(self) -> Tensor:
+        """A tensor of all values, in the form that needs the fewest ops."""
+        existing = self.existing_tensor()
+        return self.in_form(self.preferred_form()) if existing is None else existing
+
     def has_expected_shape(self) -> bool:
         """Whether its tensors have the shapes of their forms, as far as these are static."""
         expected = {"rows": self._rows_shape(), "stacked": [self.count] + self.shape}
@@ -300,10 +305,9 @@ class Batch(BatchedValue):
 
     def preferred_form(self) -> str:
         """The form that needs no op; if there is none, "rows", or "stacked" up to rank 1."""
-        for form in ("rows", "stacked"):
-            if self._forms[form] is not None:
-                return form
-        return "rows" if len(self.shape) > 1 else "stacked"
+        usual = "rows" if len(self.shape) > 1 else "stacked"
+        known = (form for form in ("rows", "stacked") if self._forms[form] is not None)
+        return next(known, usual)
 
     def in_form(self, form: str) -> Tensor:
         """The tensor of `form`, "rows" or "stacked"."""
