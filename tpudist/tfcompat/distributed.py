@@ -1,9 +1,4 @@
-"""TensorFlow's own distribution machinery, under one name per thing.
-
-Private modules moved, and their constructors gained and lost arguments, from
-release to release. The functions here hide that, by the flags of
-:mod:`tpudist.tfcompat.versions`. No semantics live here.
-"""
+"""TensorFlow's own distribution machinery, under one name per thing."""
 
 from __future__ import annotations
 
@@ -21,7 +16,6 @@ from tensorflow.python.distribute import (
     mirrored_strategy,
     values,
 )
-from tensorflow.python.framework import ops
 from tensorflow.python.ops import resource_variable_ops
 from tensorflow.python.util import nest
 
@@ -31,7 +25,7 @@ from tpudist.tfcompat import distributed_values, functions, nests, versions
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, T, Tensor, Value, Variable
+    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, T, Tensor, Value
 
 
 if versions.BY_DEVICE:
@@ -43,7 +37,7 @@ if versions.HAS_INPUT_LIB:
 if versions.HAS_NEST:
     from tensorflow.python.framework.composite_tensor import CompositeTensor
 else:
-    CompositeTensor = (ops.IndexedSlices, tf.SparseTensor)
+    CompositeTensor = (tf.IndexedSlices, tf.SparseTensor)
 
 if versions.HAS_DISTRIBUTE_UTILS:
     from tensorflow.python.distribute import distribute_utils
@@ -59,11 +53,7 @@ if versions.STRATEGY_CONTEXT_IN_LIB:
 else:
     from tensorflow.python.distribute import distribution_strategy_context as strategy_context  # type: ignore[no-redef]
 
-if versions.INDEXED_SLICES_HAVE_MODULE:
-    from tensorflow.python.framework.indexed_slices import IndexedSlices
-else:
-    IndexedSlices = ops.IndexedSlices
-
+IndexedSlices = tf.IndexedSlices
 MirroredExtended = mirrored_strategy.MirroredExtended
 ResourceVariable = resource_variable_ops.ResourceVariable
 DistributedValues = values.DistributedValues
@@ -115,11 +105,6 @@ def replica_name(variable: Any, replica_id: int) -> str:
     return "%s/replica_%d/" % (variable.name.split(":")[0], replica_id)
 
 
-def rename(variable: Variable, name: str) -> None:
-    """Gives an eager variable another name than its resource has."""
-    variable._handle_name = name
-
-
 def components(value: Any) -> tuple[Any, ...]:
     """The per-replica components of a distributed value, else ``(value,)``."""
     if not is_distributed(value):
@@ -145,24 +130,20 @@ def map_distributed(fn: Callable[..., Any], value: object) -> Any:
 
 
 def as_per_replica(extended: Extended, results: T) -> T:
-    """`results`, with a per-replica value in place of a tensor that N replicas share.
-
-    A TPU returns N values too, and reductions treat them as per-replica values.
-    """
+    """`results`, with a per-replica value, as of a TPU, for a tensor that N replicas share."""
     count = len(extended.worker_devices)
-    return nests.map_structure(
-        lambda leaf: (
-            per_replica(extended, [leaf] + [_copy(leaf) for _ in range(count - 1)])
-            if (nests.is_tensor(leaf) or is_tensor_like(leaf))
-            and not is_distributed(leaf)
-            and not isinstance(leaf, tf.Variable)
-            and not is_assignment(leaf)
-            and not tf.executing_eagerly()
-            and count > 1
-            else leaf
-        ),
-        results,
-    )
+    if tf.executing_eagerly() or count == 1:
+        return results
+
+    def each_its_own(leaf: Any) -> Nest:
+        is_one = nests.is_tensor(leaf) or is_tensor_like(leaf)
+        if not is_one or is_distributed(leaf) or is_assignment(leaf):
+            return leaf
+        if isinstance(leaf, tf.Variable):
+            return leaf
+        return per_replica(extended, [leaf] + [_copy(leaf) for _ in range(count - 1)])
+
+    return nests.map_structure(each_its_own, results)
 
 
 def on_each(extended: Extended, value: Any) -> Nest:
@@ -243,10 +224,7 @@ def updated_replica() -> int:
 
 
 def with_whole_variables(replica: Any, structure: T) -> T:
-    """`structure` with distributed variables in place of a replica's components of them.
-
-    1.13 puts parts together again only if each is on its replica's device.
-    """
+    """`structure` with distributed variables for a replica's components, as 1.13 needs them."""
     if not versions.BY_DEVICE or versions.DEVICE_MAP:
         return structure
     replica_id = functions.static_value(replica._replica_id_in_sync_group)
@@ -266,7 +244,7 @@ def adds_between(kind: str) -> Nest:
         return cross_device_ops.AllReduceCrossDeviceOps("nccl")
     return (
         cross_device_ops.ReductionToOneDevice()
-        if versions.REDUCTION_IS_TO_ONE_DEVICE
+        if versions.HAS_INPUT_LIB
         else cross_device_ops.ReductionToOneDeviceCrossDeviceOps()
     )
 
@@ -274,10 +252,7 @@ def adds_between(kind: str) -> Nest:
 def reduce_plain(
     extended: Extended, reduce_op: object, value: object, destinations: object, *options: Any
 ) -> Nest:
-    """Reduces a nest leaf by leaf, or a value that is the same in every replica (a constant, say).
-
-    The value stays what it is, so that a variable of any dtype can be assigned a list of numbers.
-    """
+    """Reduces a nest leaf by leaf, or a value that is the same in every replica, a constant say."""
     if nests.is_nested(value):  # v.assign([a, b]) in a replica asks for it
         return nests.map_structure(
             lambda leaf: extended._reduce_to(reduce_op, leaf, destinations, *options), value
@@ -304,9 +279,7 @@ def to_broadcast(value: object, destinations: object) -> Nest:
     """Returns `value` as a tensor, but for a number; of a list of per-replica values the first."""
     if isinstance(value, (int, float)) or is_tensor_like(value):
         return value
-    if nests.is_nested(
-        value
-    ):  # v.assign([a, b]): TensorFlow before 2.3 takes the list for one value
+    if nests.is_nested(value):  # v.assign([a, b]), which TensorFlow before 2.3 takes for one value
         value = nests.map_structure(lambda leaf: components(leaf)[0], value)
     return as_tensor(value, destinations)
 
@@ -368,12 +341,9 @@ def create_distributed_variable(
             extended, creator, mirrored_class, sync_on_read_class, kwargs
         )
     if versions.TRACE_ONCE:
-        classes = dict(distribute_utils.VARIABLE_CLASS_MAPPING)
-        for key, cls in classes.items():
-            if cls is MirroredVariable:
-                classes[key] = mirrored_class
-            elif cls is SyncOnReadVariable:
-                classes[key] = sync_on_read_class
+        ours = {MirroredVariable: mirrored_class, SyncOnReadVariable: sync_on_read_class}
+        native = distribute_utils.VARIABLE_CLASS_MAPPING
+        classes = {key: ours.get(cls, cls) for key, cls in native.items()}
         return distribute_utils.create_mirrored_variable(
             strategy, creator, classes, distribute_utils.VARIABLE_POLICY_MAPPING, **kwargs
         )
@@ -421,13 +391,10 @@ def is_tensor_like(value: object) -> bool:
 
 
 def end_before_joining() -> None:
-    """Makes TensorFlow wait until the current thread has ended, after its replica is done.
+    """Makes TensorFlow wait until the current thread, whose replica is done, has ended.
 
-    ``Coordinator.join`` looks once whether all threads have ended, and sleeps for a second if
-    one has not. One that has traced a ``tf.function`` takes 0.2 ms to end up to 2.3, so that
-    half of all traces took a second more.
-
-    Context: replica, as the last thing that a replica's thread does.
+    ``Coordinator.join`` looks once whether all threads have ended, and sleeps for a second if one
+    has not. One that has traced a ``tf.function`` takes 0.2 ms to end up to 2.3.
     """
     thread: Any = threading.current_thread()
     # The last thing that ``mirrored_strategy.py`` does before it joins is ``should_run.set()``.

@@ -36,7 +36,7 @@ else:
 native_tpu: Any
 if native is None:
     native_tpu = None
-elif versions.TPU_ESTIMATOR_HAS_PACKAGE:
+elif versions.TPU_IN_PYTHON:
     from tensorflow_estimator.python.estimator.tpu import tpu_config, tpu_estimator
 
     native_tpu = {
@@ -77,7 +77,7 @@ def private_module(dotted: str) -> ModuleType | None:
 
 def tpu_context(config: object, arguments: list[Any]) -> Any:
     """TensorFlow's `_get_tpu_context`, whose last argument, for embeddings, 1.13 does not have."""
-    if versions.TPU_ESTIMATOR_HAS_PACKAGE:
+    if versions.TPU_IN_PYTHON:
         from tensorflow_estimator.python.estimator.tpu import tpu_context as contexts
 
         return contexts._get_tpu_context(config, *arguments)
@@ -95,10 +95,8 @@ def flush(writer: Any, name: str | None) -> Any:
 
 def session_support() -> ModuleType:
     """TensorFlow's module that watches the workers of a TPU; 1.13 has it in contrib."""
-    in_python = versions.TPU_IN_PYTHON
-    return importlib.import_module(
-        "tensorflow.%s.session_support" % ("python.tpu" if in_python else "contrib.tpu.python.tpu")
-    )
+    package = "python.tpu" if versions.TPU_IN_PYTHON else "contrib.tpu.python.tpu"
+    return importlib.import_module("tensorflow.%s.session_support" % package)
 
 
 def step_hook_of_loops(hook: Any, steps: object) -> Any:

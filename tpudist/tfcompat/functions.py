@@ -1,8 +1,4 @@
-"""TensorFlow functions: what they are, how AutoGraph sees them, how they are made and called.
-
-Like :mod:`tpudist.tfcompat.distributed`, this hides differences between releases; no
-semantics live here.
-"""
+"""TensorFlow functions: what they are, how AutoGraph sees them, how they are made and called."""
 
 from __future__ import annotations
 
@@ -18,6 +14,7 @@ from tensorflow.python.data.ops import dataset_ops
 from tensorflow.python.distribute import device_util
 from tensorflow.python.eager import context, def_function
 from tensorflow.python.framework import auto_control_deps, func_graph, ops, tensor_spec, tensor_util
+from tensorflow.python.ops import control_flow_util_v2 as control_flow
 from tensorflow.python.ops import variable_scope
 
 from tpudist.errors import TpudistError
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
         Fn,
         FunctionGraph,
         Graph,
-        Message,
         Nest,
         Operation,
         Tensor,
@@ -51,11 +47,6 @@ else:
     from tensorflow.python.eager import function as _function
 
     ConcreteFunction = _function.ConcreteFunction if versions.HAS_FUNCTION else _function.Function
-
-if versions.CONTROL_FLOW_GRAPHS_HAVE_MODULE:
-    from tensorflow.python.ops import control_flow_v2_func_graphs as control_flow
-else:
-    from tensorflow.python.ops import control_flow_util_v2 as control_flow
 
 if versions.HANDLE_DATA_HAS_MODULE:
     from tensorflow.python.ops.handle_data_util import copy_handle_data
@@ -104,11 +95,7 @@ def in_function() -> bool:
 
 
 def eager_by_default() -> bool:
-    """Whether a program runs eagerly outside of any graph.
-
-    Asking has no effect; on 1.13 ``tf.executing_eagerly()`` makes an eager
-    context, after which eager execution can no longer be enabled.
-    """
+    """Whether a program runs eagerly outside of graphs; asking makes no eager context on 1.13."""
     return context.default_execution_mode == context.EAGER_MODE
 
 
@@ -149,11 +136,7 @@ def part_of(name: str) -> Callable[[Part], Part]:
 
 
 def library(method: Method) -> Method:
-    """Keeps AutoGraph from converting `method`, which is our own code.
-
-    Unlike ``do_not_convert`` it leaves AutoGraph on for what `method` calls:
-    the user's replica functions.
-    """
+    """Keeps AutoGraph from converting `method`, our own code, but not the user's that it calls."""
     method.autograph_info__ = {}  # type: ignore[attr-defined]
     return method
 
@@ -231,9 +214,7 @@ def host_of(device: str) -> str:
 
 def initializable_iterator(dataset: Any, shared_name: str | None) -> DataIterator:
     """An iterator of a ``tf.data.Dataset`` that a Session initialises."""
-    if versions.HAS_INPUT_LIB:
-        return tf.compat.v1.data.make_initializable_iterator(dataset, shared_name)
-    return dataset.make_initializable_iterator(shared_name)
+    return tf.compat.v1.data.make_initializable_iterator(dataset, shared_name)
 
 
 def control_flow_context() -> object:
@@ -250,7 +231,7 @@ def variable_names() -> dict[str, int]:
 def variable_names_as(names: Any) -> Iterator[Any]:
     """Context manager: names are counted from `names` inside, and as before afterwards."""
     store = variable_scope.get_variable_scope_store()
-    before, store.variable_scopes_count = (store.variable_scopes_count, dict(names))
+    before, store.variable_scopes_count = store.variable_scopes_count, dict(names)
     try:
         yield
     finally:
@@ -267,17 +248,10 @@ def placeholder_like(tensor: Tensor, shape: object = None) -> Tensor:
 
 
 def copy_op(op: Operation, inputs: Sequence[Tensor], changed: Any = None) -> Operation:
-    """A copy of `op` in the current graph, with other inputs.
-
-    The inputs may have other shapes; the shapes of the outputs follow.
-    `changed` holds the attributes in which the copy differs from `op`.
-    """
-    attributes = {
-        name: value
-        for name, value in op.node_def.attr.items()
-        if name not in ("_class", "_output_shapes")
-    }
-    attributes.update(changed or {})
+    """A copy of `op` in the current graph, with other inputs, and attributes that are `changed`."""
+    attributes = {**op.node_def.attr, **(changed or {})}
+    for name in ("_class", "_output_shapes"):  # the shapes of the outputs follow
+        attributes.pop(name, None)
     dtypes = [tensor.dtype for tensor in op.outputs]
     name = op.name.split("/")[-1].lstrip("_") or op.type
     made = made_ops.add(op.type, list(inputs), dtypes, name, attributes, made_ops.op_def(op))
@@ -311,10 +285,7 @@ def add_library(source: Any, target: Any) -> None:
 
 
 def in_function_inside(home: Graph) -> bool:
-    """Whether a tf.function is being traced that is called in `home`, which is around it.
-
-    Branches and loops are graphs inside it too, but no functions.
-    """
+    """Whether a tf.function, not a branch or loop, is being traced that is called in `home`."""
     graph = ops.get_default_graph()
     while isinstance(graph, _BRANCHES_AND_LOOPS):
         graph = graph.outer_graph
@@ -335,10 +306,7 @@ def is_traced(value: object) -> bool:
 
 
 def make(graph: FunctionGraph, noinline: bool) -> TracedFunction:
-    """A callable TensorFlow function of a FuncGraph with inputs, outputs and control outputs.
-
-    With `noinline` it keeps one optimised body however often it is called.
-    """
+    """A TensorFlow function of a FuncGraph; with `noinline` all calls share one optimised body."""
     attributes = dict(_NOINLINE) if noinline else {}
     graph.structured_outputs = list(graph.outputs)
     if versions.CONCRETE_FUNCTION_HAS_MODULE:
@@ -416,21 +384,14 @@ def with_shape(tensor: Tensor, shape: Any) -> Tensor:
 
 @contextlib.contextmanager
 def unoptimised() -> Iterator[Any]:
-    """Context manager: functions called inside run their ops one by one, and are not optimised.
-
-    For a function of some reads or assignments there is nothing to optimise.
-    """
+    """Context manager: functions called inside run their ops one by one, and are not optimised."""
     with context.function_executor_type("SINGLE_THREADED_EXECUTOR"):
         if versions.FUNCTION_OPTIONS_ARE_KEPT:
             options = context.context().function_call_options  # restored with the executor
-            options.config_proto_serialized = _not_optimised(options.config_proto_serialized)
+            config = config_pb2.ConfigProto.FromString(options.config_proto_serialized)
+            config.graph_options.rewrite_options.disable_meta_optimizer = True
+            options.config_proto_serialized = config
         yield
-
-
-def _not_optimised(serialized: bytes) -> Message:
-    config = config_pb2.ConfigProto.FromString(serialized)
-    config.graph_options.rewrite_options.disable_meta_optimizer = True
-    return config
 
 
 def is_in_a_graph_of_keras() -> bool:
@@ -447,17 +408,14 @@ def are_inlined() -> bool:
     """Whether tf.functions run as the Python functions that they are of."""
     if not versions.FUNCTIONS_CAN_BE_INLINED:
         return False
-    if versions.ANSWERS_FUNCTIONS_RUN_EAGERLY:
+    if versions.HAS_FUNCTION_CLONE:
         return bool(def_function.functions_run_eagerly())
     return bool(def_function.RUN_FUNCTIONS_EAGERLY)
 
 
 @contextlib.contextmanager
 def inlined() -> Iterator[None]:
-    """Context manager: traces nested tf.functions as parts of the graph that calls them (r1.15).
-
-    Context: a graph, or a ``tf.function``.
-    """
+    """Context manager: traces nested tf.functions as parts of the graph that calls them (r1.15)."""
     before = are_inlined()
     def_function.run_functions_eagerly(True)
     try:

@@ -1,8 +1,4 @@
-"""Graphs and function graphs: contexts to build them in, and questions to their ops and functions.
-
-Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
-semantics live here.
-"""
+"""Graphs and function graphs: contexts to build them in, questions to them, and changes."""
 
 from __future__ import annotations
 
@@ -64,11 +60,7 @@ class _ForXla(control_flow_ops.XLAControlFlowContext):
 
 @contextlib.contextmanager
 def for_xla() -> Iterator[Any]:
-    """Context manager: marks what is traced inside as compiled by XLA.
-
-    Loops then have gradients of fixed size, and functions traced here are not
-    used elsewhere.
-    """
+    """Context manager: marks what is traced as compiled by XLA; gradients have fixed sizes."""
     flow = _ForXla()
     _entered.append(flow)
     flow.Enter()
@@ -80,10 +72,7 @@ def for_xla() -> Iterator[Any]:
 
 @contextlib.contextmanager
 def first_generation() -> Iterator[Any]:
-    """Context manager: TensorFlow's modules, and Keras, behave as for a program of TensorFlow 1.
-
-    They read a flag that ``tf.compat.v1.disable_v2_behavior()`` turns off too.
-    """
+    """Context manager: TensorFlow's modules, and Keras, behave as for a program of TensorFlow 1."""
     was_on = tf2.enabled()
     tf2.disable()
     try:
@@ -95,10 +84,7 @@ def first_generation() -> Iterator[Any]:
 
 @contextlib.contextmanager
 def variables_reused() -> Iterator[Any]:
-    """Context manager: ``tf.get_variable`` finds what it made before under the same name.
-
-    In eager mode, where it never finds any, nothing changes.
-    """
+    """Context manager: in a graph ``tf.get_variable`` finds what it made under the same name."""
     if tf.executing_eagerly():
         yield
         return
@@ -163,10 +149,7 @@ def _set_by_the_program() -> int | None:
 
 
 def converted(fn: Any) -> Fn:
-    """`fn` converted by AutoGraph, as the body of a ``tf.function`` is, unless that says no.
-
-    In a TF 1 graph, where users call AutoGraph themselves, `fn` is left alone.
-    """
+    """`fn` converted by AutoGraph, unless its ``tf.function`` says no or it is in a TF 1 graph."""
     if functions.is_function(fn):
         wanted, fn = fn._autograph, fn.python_function
         if not wanted:
@@ -181,24 +164,14 @@ def is_eager(tensor: Tensor) -> bool:
     return isinstance(tensor, ops.EagerTensor)
 
 
-def unstacked(tensors: Sequence[Tensor]) -> Tensor | None:
-    """The tensor that was unstacked along its first axis into exactly `tensors`, or None."""
+def divided(tensors: Sequence[Tensor], by: str = "Split") -> Tensor | None:
+    """The tensor that an op, or an "Unpack", split along axis 0 into exactly `tensors`, or None."""
     op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
-    if op is None or op.type != "Unpack" or op.get_attr("axis"):
+    if op is None or op.type != by or len(tensors) != len(op.outputs):
         return None
-    return op.inputs[0] if _are_outputs(tensors, op) else None
-
-
-def divided(tensors: Sequence[Tensor]) -> Tensor | None:
-    """The tensor that was split along its first axis into exactly `tensors`, or None."""
-    op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
-    if op is None or op.type != "Split" or functions.static_value(op.inputs[0]) != 0:
-        return None
-    return op.inputs[1] if _are_outputs(tensors, op) else None
-
-
-def _are_outputs(tensors: Sequence[Tensor], op: Operation) -> bool:
-    return len(tensors) == len(op.outputs) and all(a is b for a, b in zip(tensors, op.outputs))
+    axis = op.get_attr("axis") if by == "Unpack" else functions.static_value(op.inputs[0])
+    are_all = axis == 0 and all(one is output for one, output in zip(tensors, op.outputs))
+    return op.inputs[-1] if are_all else None
 
 
 def is_initialized(handle: Tensor) -> bool:
@@ -225,10 +198,7 @@ def stored_in(handle: Tensor) -> tuple[Any, ...]:
 
 
 def called(graph: Graph, name: str) -> FunctionGraph | None:
-    """The FuncGraph of a function that ops of `graph` call by name.
-
-    None if `graph` does not know it.
-    """
+    """The FuncGraph of a function that ops of `graph` call by name; None if it is not known."""
     function = graph._get_function(name)
     traced = getattr(function, "graph", None)
     if traced is not None or function is None:
@@ -243,10 +213,7 @@ def graphs_called_by(op: Operation) -> list[Any]:
 
 
 def definition(graph: Graph, name: str) -> Message | None:
-    """The ``FunctionDef`` of a function that ops of `graph` call by name.
-
-    None if `graph` does not know it.
-    """
+    """The ``FunctionDef`` of a function that ops of `graph` call by name; None if not known."""
     function = graph._get_function(name)
     return None if function is None else _definition(function)
 
@@ -282,10 +249,7 @@ def only_reads(op: Operation) -> bool:
 
 
 def lift(tensor: Tensor) -> Tensor:
-    """A copy, in the current context, of a tensor that depends on no input.
-
-    It may read variables, where the function captured them and has not changed them.
-    """
+    """A copy, in the current context, of a tensor of no input, and of no variable that changed."""
     try:
         if not tf.executing_eagerly():
             return _lifted(tensor, ops.get_default_graph())
@@ -466,13 +430,9 @@ def beside(op: Operation) -> Iterator[None]:
 
 
 class FunctionCopies:
-    """Copies of the functions that ops call, and of those that these call, each made once.
+    """Copies of functions that `source` knows, for ops of `target` to call, each made once.
 
     A subclass says in :meth:`change` what differs; a function without a difference is kept.
-
-    Args:
-      source: the graph that knows the functions.
-      target: the graph whose ops will call the copies.
     """
 
     def __init__(self, source: Any, target: Any) -> None:

@@ -1,8 +1,4 @@
-"""Adds ops to graphs (placeholders, copies, branches and loops), and executes single ops.
-
-Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
-semantics live here.
-"""
+"""Adds ops to graphs (placeholders, copies, branches and loops), and executes single ops."""
 
 from __future__ import annotations
 
@@ -143,10 +139,8 @@ def create_with_functions(
 ) -> Operation:
     """A branch or loop like `op` in the current graph, with other functions.
 
-    `first` are inputs that the functions do not take (the condition of a branch), `tensors` those
-    that they take; outputs are `like` tensors. `types` names the attributes that hold the types of
-    inputs and outputs; `made` has the functions of attributes, as :func:`functions.make` returns
-    them.
+    `first` are inputs that the functions do not take, `tensors` those that they take; outputs are
+    `like` tensors. `types` names the attributes of their types; `made` are functions by attribute.
     """
     graph = ops.get_default_graph()
     attributes = {name: op.node_def.attr[name] for name in _KEPT if name in op.node_def.attr}
@@ -157,27 +151,19 @@ def create_with_functions(
     for value in like:
         attributes["output_shapes"].list.shape.add().CopyFrom(value.shape.as_proto())
     for name, called in made.items():
-        attributes[name] = _of_functions(called)
-        for function in called if isinstance(called, list) else [called]:
+        functions = called if isinstance(called, list) else [called]
+        names = [attr_value_pb2.NameAttrList(name=function.name) for function in functions]
+        attributes[name] = (
+            attr_value_pb2.AttrValue(list=attr_value_pb2.AttrValue.ListValue(func=names))
+            if isinstance(called, list)
+            else attr_value_pb2.AttrValue(func=names[0])
+        )
+        for function in functions:
             function.add_to_graph(graph)
-    created = add(
-        op.type,
-        list(first) + list(tensors),
-        [value.dtype for value in like],
-        op.type.lower(),
-        attributes,
-        op_def(op),
-    )
+    inputs, dtypes = [*first, *tensors], [value.dtype for value in like]
+    created = add(op.type, inputs, dtypes, op.type.lower(), attributes, op_def(op))
     wait(created)
     return created
-
-
-def _of_functions(called: Any) -> Message:
-    """The attribute that holds a function, or a list of them."""
-    if not isinstance(called, list):
-        return attr_value_pb2.AttrValue(func=attr_value_pb2.NameAttrList(name=called.name))
-    names = [attr_value_pb2.NameAttrList(name=function.name) for function in called]
-    return attr_value_pb2.AttrValue(list=attr_value_pb2.AttrValue.ListValue(func=names))
 
 
 def alias(tensor: Tensor) -> Tensor:
@@ -200,9 +186,8 @@ def origin(tensor: Tensor) -> Tensor:
 def wait(op: Operation) -> None:
     """Makes `op`, which calls functions, wait for all current control dependencies.
 
-    TensorFlow leaves out those that the inputs of an op have, or are. That orders an op, but
-    not a call: TensorFlow puts the ops of the function in its place, and those that do not
-    need the inputs do not wait for them.
+    TensorFlow leaves out those that the inputs of an op have, or are, but those ops of a function
+    that do not need the inputs would not wait for them.
     """
     graph = ops.get_default_graph()
     known = set(op.control_inputs)
@@ -235,20 +220,15 @@ def evaluated(op: Operation, values: Any) -> list[Any] | None:
     if key not in _evaluated:
         if len(_evaluated) >= _KEPT_VALUES:
             _evaluated.clear()
+        kind, count, here = op.type.encode(), len(op.outputs), context.context()
         try:
-            _evaluated[key] = _execute(op, arrays, attributes)
+            with context.eager_mode(), context.device("CPU:0"):
+                held = [tf.constant(a, tensor.dtype) for a, tensor in zip(arrays, op.inputs)]
+                outputs = execute.execute(kind, count, held, tuple(attributes), here)
+                _evaluated[key] = [tensor.numpy() for tensor in outputs]
         except tf.errors.OpError:  # it fails when the program runs it, if it does
             _evaluated[key] = None
     return _evaluated[key]
-
-
-def _execute(op: Operation, arrays: Any, attributes: Sequence[Any]) -> list[Any]:
-    with context.eager_mode(), context.device("CPU:0"):
-        held = [tf.constant(array, tensor.dtype) for array, tensor in zip(arrays, op.inputs)]
-        outputs = execute.execute(
-            op.type.encode(), len(op.outputs), held, tuple(attributes), context.context()
-        )
-        return [tensor.numpy() for tensor in outputs]
 
 
 # TensorFlow's own converters for ``tf.vectorized_map``.

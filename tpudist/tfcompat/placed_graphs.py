@@ -1,8 +1,4 @@
-"""Function graphs that keep which lines made their ops, and on which device these are.
-
-Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
-semantics live here.
-"""
+"""Function graphs that keep which lines made their ops, and on which device these are."""
 
 from __future__ import annotations
 

@@ -111,9 +111,6 @@ KERAS_TELLS_COMPILE_ARGUMENTS = _since("2.2")
 #: backend.py).
 LEARNING_PHASE_IS_OF_A_GRAPH = not _since("1.14")
 
-#: In eager mode Keras keeps it for one thread (2.2 and 2.3; ``_DummyEagerGraph`` of backend.py).
-LEARNING_PHASE_IS_OF_A_THREAD = _since("2.2") and not _since("2.4")
-
 #: With soft device placement TPUs run ops that XLA cannot compile on the host (tpu.py of 2.4).
 AUTOMATIC_OUTSIDE_COMPILATION = _since("2.4")
 
@@ -146,12 +143,12 @@ HAS_COMPAT_V2 = _since("1.14")
 #: have a common class (1.14).
 HAS_NEST = _since("1.14")
 
-#: ``distribute.numpy_dataset``, ``distribute.input_lib`` and
-#: ``values.SyncOnReadVariable`` exist (1.14).
+#: ``distribute.numpy_dataset``, ``distribute.input_lib``, ``values.SyncOnReadVariable`` and
+#: ``cross_device_ops.ReductionToOneDevice`` exist (1.14).
 HAS_INPUT_LIB = _since("1.14")
 
-#: All of contrib's TPU code, the TPU strategy with it, is below
-#: ``tensorflow.python`` (1.14).
+#: All of contrib's TPU code, the TPU strategy with it, is below ``tensorflow.python``, and
+#: TPUEstimator in the package tensorflow_estimator (1.14).
 TPU_IN_PYTHON = _since("1.14")
 
 #: ``tf.distribute`` has strategies beside MirroredStrategy, which takes no number of GPUs
@@ -222,9 +219,6 @@ FUNCTIONS_CAN_BE_INLINED = _since("1.15")
 #: A branch or loop keeps the graph that its function was made of, also when its gradient is built
 #: (2.1); before, the gradient is that of a copy.
 FLOWS_KEEP_THEIR_GRAPHS = _since("2.1")
-
-#: TensorFlow answers whether they are (2.2); before, only a variable of the module knows.
-ANSWERS_FUNCTIONS_RUN_EAGERLY = _since("2.2")
 
 #: A variable's policy says whether it is mirrored (2.4); before, its class does.
 HAS_VARIABLE_POLICIES = _since("2.4")
@@ -307,7 +301,8 @@ HAS_TPU_STRATEGY_V2 = _since("2.3")
 #: ``xla_sharding.assign_device`` is called ``single_device`` (2.22).
 ASSIGN_DEVICE_RENAMED = _since("2.22")
 
-#: A ``tf.function`` can be copied with another body (2.2).
+#: ``def_function`` copies a ``tf.function`` with another body, and answers whether functions run
+#: eagerly (2.2).
 HAS_FUNCTION_CLONE = _since("2.2")
 
 #: A function graph keeps its captures in a dictionary, and a concrete function
@@ -368,23 +363,11 @@ XLA_SHARDING_IN_PYTHON = _since("2.11")
 #: float32 operands (seen: ``operand_precision`` of the HLO that 2.14 lowers to, and 2.13 does not).
 PRECISION_IS_ASKED_FOR = _since("2.14")
 
-#: ``framework.indexed_slices``, out of ``framework.ops`` (1.15).
-INDEXED_SLICES_HAVE_MODULE = _since("1.15")
-
 #: ``eager.polymorphic_function.concrete_function``, out of ``eager.function`` (2.14).
 CONCRETE_FUNCTION_HAS_MODULE = _since("2.14")
 
-#: ``ops.control_flow_v2_func_graphs``, out of ``control_flow_util_v2`` (1.15).
-CONTROL_FLOW_GRAPHS_HAVE_MODULE = _since("1.15")
-
 #: ``ops.handle_data_util``, out of ``ops.custom_gradient`` (2.4).
 HANDLE_DATA_HAS_MODULE = _since("2.4")
-
-#: TPUEstimator is in the package tensorflow_estimator, out of contrib (1.14).
-TPU_ESTIMATOR_HAS_PACKAGE = _since("1.14")
-
-#: Whether ``ReductionToOneDevice`` has that name (release notes of TensorFlow 1.14).
-REDUCTION_IS_TO_ONE_DEVICE = _since("1.14")
 
 #: Whether a CPU can be divided into logical devices for eager mode and for Sessions that are
 #: given no configuration (release notes of TensorFlow 1.14).

@@ -32,7 +32,7 @@ def combine(
     ]
     _check(tensors, leaf)
     with function_graphs.named("AllReduce"):
-        stacked = graphs.unstacked(tensors)
+        stacked = graphs.divided(tensors, "Unpack")
         if stacked is not None:
             total = tf.reduce_sum(stacked, 0)
         else:

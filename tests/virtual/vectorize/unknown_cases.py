@@ -90,6 +90,8 @@ CASES = {
         tf.cast(count(x), tf.float32) / 2.0,
         tf.shape_n([x, y])[1],
         tf.concat([tf.shape(x)[:1], [2]], 0),
+        tf.slice(tf.shape(x), [0], [1]),
+        tf.size(x) // 6,
     ],
     "shapes passed on": lambda x, y: [
         raw("Identity", tf.shape(x)),
@@ -100,6 +102,7 @@ CASES = {
         tf.expand_dims(count(x), 0),
         tf.reshape(count(x), [1]),
         tf.squeeze(tf.shape(x)[:1]),
+        count(x) // 1,
         tf.dynamic_stitch([[1], [0]], [tf.shape(x)[:1], [5]]),
     ],
     "passed on": lambda x, y: [

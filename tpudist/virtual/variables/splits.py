@@ -126,7 +126,7 @@ def _made_copies(variable: Variable, count: int) -> list[Variable]:
             value, one_name = variable.read_value(), variable.name.split(":")[0] + "/"
             copies = [make(value, name=one_name) for _ in names]
             for copy, name in zip(copies, names):
-                distributed.rename(copy, name[:-1] + ":0")
+                copy._handle_name = name[:-1] + ":0"
             return copies
         copies = [make(tf.identity(variable.initial_value), name=name) for name in names]
         keys = tf.compat.v1.GraphKeys

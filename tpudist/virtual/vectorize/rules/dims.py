@@ -109,6 +109,18 @@ def multiply(node: Node, one: Any, other: object) -> object:
     return one * other
 
 
+@computed("FloorDiv")
+def floor_div(node: Node, one: Any, other: object) -> object:
+    """Divides ints by ints, and numbers of rows by 1."""
+    return one // other
+
+
+@computed("Slice")
+def slice_(node: Node, numbers: Any, begin: Any, size: Any) -> object:
+    """Slices a shape."""
+    return numbers[begin[0] :][: None if size[0] == -1 else size[0]]
+
+
 @computed("Pack")
 def pack(node: Node, *numbers: Any) -> object:
     """Makes a shape of scalars."""

@@ -88,6 +88,9 @@ class Sizes:
 
     __rmul__ = __mul__
 
+    def __floordiv__(self, other: object) -> Sizes:
+        return self if other == 1 else NotImplemented
+
 
 def starts(counts: Tensor) -> Tensor:
     """The position of each replica's first row among all rows, from the numbers of rows."""
