@@ -141,9 +141,14 @@ class WorkerExtended(CollectiveExtended):
         """Packs what replicas returned where each worker has one: there it is plain tensors."""
         if len(self.worker_devices) > 1 or functions.in_session_graph():
             return results
-        return tf.nest.map_structure(
-            lambda leaf: distributed.per_replica(self, [leaf]) if _is_plain(leaf) else leaf, results
-        )
+
+        def packed(leaf: object) -> Nest:
+            if distributed.is_distributed(leaf) or distributed.is_variable(leaf):
+                return leaf
+            is_tensor = distributed.is_tensor_like(leaf)
+            return distributed.per_replica(self, [leaf]) if is_tensor else leaf
+
+        return tf.nest.map_structure(packed, results)
 
     def of_all_workers(self, parts: Sequence[Any]) -> Sequence[Any]:
         """The values of all replicas, in order, from those of this worker's.
@@ -199,11 +204,6 @@ class WorkerExtended(CollectiveExtended):
     def chiefs_initial_value(self, device: str, arguments: dict[str, Any]) -> Nest:
         """Returns a function that gives a variable's initial value, which the chief sends."""
         return self._get_variable_creator_initial_value(0, device, None, **arguments)
-
-
-def _is_plain(leaf: object) -> bool:
-    is_one = distributed.is_tensor_like(leaf) and not distributed.is_distributed(leaf)
-    return is_one and not distributed.is_variable(leaf)
 
 
 class _NoStrategy:
@@ -320,6 +320,8 @@ def writers() -> list[tuple[Any, str, str]]:
     from tensorflow.python.profiler import profiler_v2
     from tensorflow.python.saved_model import save
 
+    from tpudist.tfcompat.estimators import native
+
     if versions.CHECKPOINT_HAS_PACKAGE:
         from tensorflow.python.checkpoint import checkpoint_management
     else:
@@ -329,16 +331,14 @@ def writers() -> list[tuple[Any, str, str]]:
         saves = [(save, "save"), (tf.saved_model, "save")]
     keras = keras_packages.saving_module()
     of_keras = [] if keras is None else ["save_model", "save_weights_only"]
+    export, classes = "_export_all_saved_models", getattr(native, "Estimator", object).__mro__
+    saves_datasets = "save" in vars(functions.DatasetV2)
     return [
         *((keras, name, "filepath") for name in of_keras),
         (checkpoint_module().TrackableSaver, "save", "file_prefix"),
         (tf.compat.v1.train.Saver, "save", "save_path"),
         (functions.DatasetV2, "cache", "filename"),
-        *(
-            (functions.DatasetV2, name, "path")
-            for name in vars(functions.DatasetV2)
-            if name == "save"
-        ),
+        *([(functions.DatasetV2, "save", "path")] if saves_datasets else []),
         (tf.compat.v1.summary.FileWriter, "__init__", "logdir"),
         (graph_io, "write_graph", "logdir"),
         (checkpoint_management, "update_checkpoint_state_internal", ""),
@@ -348,14 +348,5 @@ def writers() -> list[tuple[Any, str, str]]:
         (profiler_v2, "start", "logdir"),
         (tf.profiler.experimental, "start", "logdir"),
         *((module, name, "export_dir") for module, name in saves),
-        *_exporters(),
+        *((each, export, "export_dir_base") for each in classes if export in vars(each)),
     ]
-
-
-def _exporters() -> list[tuple[Any, str, str]]:
-    """The methods that export an Estimator: the class that has it, as `writers` lists them."""
-    from tpudist.tfcompat import estimators
-
-    name = "_export_all_saved_models"
-    classes = getattr(estimators.native, "Estimator", object).__mro__
-    return [(each, name, "export_dir_base") for each in classes if name in vars(each)]

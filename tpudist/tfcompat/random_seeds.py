@@ -1,9 +1,7 @@
 """Random ops, their seeds, and copies of them with other seeds.
 
-With a global seed, TensorFlow numbers the random ops of a graph that have no
-seed of their own: from 0 (``random_seed.get_seed`` of 2.2 and newer), or by the ops
-before them. Seeds are attributes of an op, so drawing other numbers takes a copy of
-the op, and of the functions that contain it.
+With a global seed, TensorFlow numbers the random ops of a graph without a seed of their own: from
+0 (2.2 and newer), or by the ops before them. Seeds are attributes, so other numbers take copies.
 """
 
 from __future__ import annotations
@@ -129,14 +127,11 @@ def numbered(graph: CountingGraph) -> list[Any]:
 
     The op is None for a number that no random op uses.
     """
-    ops = graph.get_operations() if graph.counted else []
-    return [
-        (
-            position,
-            next((op for op in ops[position:] if is_random(op) and was_numbered(op, number)), None),
-        )
-        for position, number in graph.counted
-    ]
+    ops, found = graph.get_operations() if graph.counted else [], []
+    for position, number in graph.counted:
+        of_number = (op for op in ops[position:] if is_random(op) and was_numbered(op, number))
+        found.append((position, next(of_number, None)))
+    return found
 
 
 def numbered_inside(graph: Graph) -> list[Operation]:
@@ -197,9 +192,8 @@ def renumber(op: Operation, number: int) -> None:
 class Variants(graphs.FunctionCopies):
     """Copies of functions that `source` knows and draw random numbers, for one replica in `target`.
 
-    In each function TensorFlow numbers the random ops from 0 again. Replica 0 calls the functions
-    themselves; in the copies for another replica, each number is replaced by one computed from it
-    and the replica.
+    Replica 0 calls the functions themselves; in copies for others each number, which TensorFlow
+    counts from 0 in each function, is replaced by one computed from it and the replica.
     """
 
     def __init__(self, source: Any, target: Any, replica_id: int) -> None:
@@ -214,38 +208,30 @@ class Variants(graphs.FunctionCopies):
     def change(self, definition: Any) -> None:
         """See the base class."""
         seeded = [node for node in definition.node_def if _has_seeds(node)]
-        for node in seeded:
-            self._renumber(node, len(seeded))
-
-    def _renumber(self, node: NodeDef, count: int) -> None:
-        """Changes the number of `node`, if TensorFlow gave it: it numbered `count` ops from 0."""
         seed = self._source.seed
-        number = node.attr["seed2"].i
-        if seed is not None and node.attr["seed"].i == seed % _NOT_ZERO and number < count:
-            node.attr["seed2"].i = number_of_replica(number, self._replica_id)
+        for node in seeded if seed is not None else ():
+            number = node.attr["seed2"].i  # TensorFlow numbered them from 0
+            if node.attr["seed"].i == seed % _NOT_ZERO and number < len(seeded):
+                node.attr["seed2"].i = number_of_replica(number, self._replica_id)
 
 
 def draws(op: Operation) -> bool:
     """Whether `op` is a seeded random op, or calls a function that contains one."""
     if not functions.is_stateful(op):
         return False
-    seeded = is_random(op) and any(op.get_attr(name) for name in _SEEDS)
-    return seeded or _calls_what_draws(op.graph, op.node_def, set())
-
-
-def _draws(graph: Graph, definition: Any, seen: object = None) -> bool:
-    seen = set() if seen is None else seen
-    return any(
-        _has_seeds(node) or _calls_what_draws(graph, node, seen) for node in definition.node_def
-    )
-
-
-def _calls_what_draws(graph: Graph, node: NodeDef, seen: Any) -> bool:
-    """Whether a ``NodeDef`` calls a function that draws; `seen` ones are left out."""
-    names = {function.name for function in graphs.called_by(node)} - seen
-    seen |= names
-    definitions = [graphs.definition(graph, name) for name in sorted(names)]
-    return any(each is not None and _draws(graph, each, seen) for each in definitions)
+    if is_random(op) and any(op.get_attr(name) for name in _SEEDS):
+        return True
+    pending, seen = [op.node_def], {""}
+    while pending:
+        for function in graphs.called_by(pending.pop()):
+            if function.name not in seen:
+                seen.add(function.name)
+                body: Any = graphs.definition(op.graph, function.name)
+                nodes = [] if body is None else list(body.node_def)
+                if any(map(_has_seeds, nodes)):
+                    return True
+                pending += nodes
+    return False
 
 
 def _has_seeds(node: NodeDef) -> bool:

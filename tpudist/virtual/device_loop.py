@@ -25,19 +25,15 @@ class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
 
     def __init__(self, error: Any) -> None:
         tf.errors.OutOfRangeError.__init__(self, error.node_def, error.op, error.message)
+        lines = [line.strip() for line in error.message.splitlines() if line.strip()]
+        cause = ([line for line in lines if "End of" in line] or lines)[-1]
         TpudistError.__init__(
             self,
-            "the dataset ended inside a loop of steps (%s)" % _last_line(error.message),
+            "the dataset ended inside a loop of steps (%s)" % cause,
             "every step takes one batch (per replica), and a TPU cannot stop "
             "inside its loop; the steps before it have taken effect",
             "dataset.repeat(), or fewer iterations",
         )
-
-
-def _last_line(message: str) -> str:
-    """The line of a runtime error's message that names the cause."""
-    lines = [line.strip() for line in message.splitlines() if line.strip()]
-    return ([line for line in lines if "End of" in line] or lines)[-1]
 
 
 def check_iterations(iterations: Any) -> Nest:
@@ -69,13 +65,12 @@ def _bad_type(iterations: object) -> ArgumentTypeError:
 def run(step: Fn, iterations: object, start: object = None) -> tuple[Any, Operation | None]:
     """Runs `step`, which returns a nest of tensors, `iterations` times in one loop on the device.
 
-    Its stateful ops run even if no result depends on them, as in a TPU computation. ``start(nest)``
-    gives the flat list of results before the first step; None for zeros.
+    All its stateful ops run, as in a TPU computation. ``start(nest)`` gives the flat list of
+    results before the first step; None for zeros.
 
     Context: cross-replica; graph, ``tf.function`` or eager (runs at once).
 
-    Returns ``(nest, op)``: the nest that the last step returned, and in a graph an op that runs the
-    loop, else None. The tensors of the nest and the op run the same loop.
+    Returns ``(nest, op)``: what the last step returned, and in a graph an op that runs the loop.
     """
     iterations = check_iterations(iterations)
     if not tf.executing_eagerly():
@@ -102,9 +97,7 @@ def run_traced(loop: Fn, iterations: object) -> Any:
 def run_while(step: Fn, start: Sequence[Tensor]) -> list[Tensor]:
     """Runs `step` as long as the first of the values that it hands on, a boolean scalar, holds.
 
-    ``step(*values)`` gives the values of the next step, and `start` those of the first; returned
-    are those for which the first one is False. Its stateful ops run even if no value depends on
-    them.
+    ``step(*values)`` gives the values of the next step, and `start` are those of the first.
 
     Context: cross-replica; graph or ``tf.function``.
     """
@@ -119,10 +112,7 @@ def run_once(step: Fn) -> tuple[Any, Operation | None]:
 
 
 def with_effects(step: Fn) -> Fn:
-    """Wraps a `step` of TensorFlow's own loop: the op that it returns runs its stateful ops too.
-
-    TensorFlow's loop runs only the ops that this op depends on; a TPU computation runs all.
-    """
+    """Wraps a `step` of TensorFlow's own loop: the op that it returns runs its stateful ops too."""
     if tf.executing_eagerly():
         return step
 
@@ -222,10 +212,10 @@ class _Loop:
         start = [tf.cast(0, iterations.dtype if nests.is_tensor(iterations) else tf.int32)]
         start += self._start(self._pack(outputs))
         shapes = [start[0].shape] + [tensor.shape for tensor in outputs]
-        looped = nests.flatten(
-            tf.while_loop(condition, body, start, shape_invariants=shapes, parallel_iterations=1)
+        looped = tf.while_loop(
+            condition, body, start, shape_invariants=shapes, parallel_iterations=1
         )
-        counter, results = looped[0], looped[1:]
+        counter, *results = nests.flatten(looped)
         with tf.control_dependencies([counter]):
             results = [tf.identity(tensor) for tensor in results]
             return self._pack(results), tf.no_op()
@@ -234,9 +224,8 @@ class _Loop:
         """Calls the step once in the current graph."""
         results = functions.call(self._function, self._captured, self._graph.outputs)
         with tf.control_dependencies([results[0].op]):
-            return self._pack(
-                [tf.identity(tensor) for tensor in results[: self._count]]
-            ), tf.no_op()
+            copies = [tf.identity(tensor) for tensor in results[: self._count]]
+            return self._pack(copies), tf.no_op()
 
     def _pack(self, flat: object) -> Any:
         return nests.pack_sequence_as(self._structure, flat)

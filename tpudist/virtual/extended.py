@@ -151,18 +151,16 @@ class NamedSlice:
         """Updates a variable that no strategy created."""
         own: Any = self
         with distributed.update_context(own, 0):
-            own_args = distributed.select_mirrored(own, 0, args)
-            result = fn(var, *own_args, **distributed.select_mirrored(own, 0, kwargs))
+            own_args, own_kwargs = distributed.select_mirrored(own, 0, (args, kwargs))
+            result = fn(var, *own_args, **own_kwargs)
         return result if group else (result,)
 
 
 class VirtualExtended(NamedSlice, distributed.MirroredExtended):
-    """Replicas of one virtual slice.
+    """Replicas of one virtual slice, a `VirtualSystem`, with a `placement.Placement`.
 
-    `system` is the `VirtualSystem`, `placement` the `placement.Placement`, which follows the
-    `DeviceAssignment` `assignment` if there is one; `device`, by default the first CPU, computes.
-    `place` gives a context that places ops on it, and `rename_device` the real device of an op that
-    is pinned to a core or a host.
+    `device`, by default the first CPU, computes. `place` gives a context that places ops on it, and
+    `rename_device` the real device of an op that is pinned to a core or a host.
     """
 
     #: The name of this process, with which those of its devices begin, and its task.
@@ -192,8 +190,7 @@ class VirtualExtended(NamedSlice, distributed.MirroredExtended):
         self.describe(system, placement, assignment)
         self.host = self.here + "/device:CPU:0"
         self.real_device = device or self.host
-        devices = _RenamedDevices(self.real_device, self.host, self.own_task)
-        self.place, self.rename_device = devices.place, devices.rename
+        self._renamed: dict[str, str] = {}
         self.updates_copies = False
         self.replica_ids = None
         self.explanations: collections.deque[Any] = collections.deque(maxlen=100)
@@ -293,14 +290,9 @@ class VirtualExtended(NamedSlice, distributed.MirroredExtended):
     # Cross-replica context.
 
     def _reduce_to(
-        self,
-        reduce_op: Any,
-        value: Any,
-        destinations: Any,
-        *unused_options: Any,
-        **unused_hints: Any,
+        self, reduce_op: Any, value: Any, destinations: Any, *unused: Any, **unused_hints: Any
     ) -> Nest:
-        if distributed.is_mirrored(value) and (reduce_op == tf.distribute.ReduceOp.MEAN):
+        if distributed.is_mirrored(value) and reduce_op == tf.distribute.ReduceOp.MEAN:
             return value
         if not distributed.is_distributed(value):
             return distributed.reduce_plain(self, reduce_op, value, destinations)
@@ -309,16 +301,9 @@ class VirtualExtended(NamedSlice, distributed.MirroredExtended):
             return reductions.spread(self, reduced, destinations)
 
     def _batch_reduce_to(
-        self,
-        reduce_op: Any,
-        value_destination_pairs: Any,
-        *unused_options: Any,
-        **unused_hints: Any,
+        self, reduce_op: Any, pairs: Any, *unused_options: Any, **unused_hints: Any
     ) -> list[Any]:
-        return [
-            self._reduce_to(reduce_op, value, destinations)
-            for value, destinations in value_destination_pairs
-        ]
+        return [self._reduce_to(reduce_op, value, destinations) for value, destinations in pairs]
 
     def _broadcast_to(self, tensor: Tensor, destinations: object) -> Nest:
         if isinstance(tensor, (float, int)):
@@ -344,7 +329,7 @@ class VirtualExtended(NamedSlice, distributed.MirroredExtended):
         if once and any(map(merge.differs, nests.flatten((args, kwargs)))):
             splits.split(var)
             once = False
-        if once:
+        elif once:
             merge.note_update(var)
         targets = [(target,) for target in distributed.components(var)]
         return self._update_copies(targets, once, fn, args, kwargs, group)
@@ -362,11 +347,9 @@ class VirtualExtended(NamedSlice, distributed.MirroredExtended):
         before, self.updates_copies = self.updates_copies, not once
         try:
             for i, target in enumerate(targets[:1] if once else targets):
-                with distributed.update_context(self, i), self.place(), tf.name_scope(
-                    "update_%d" % i
-                ):
-                    own_args = distributed.select_mirrored(self, i, args)
-                    own_kwargs = distributed.select_mirrored(self, i, kwargs)
+                scope = tf.name_scope("update_%d" % i)
+                with distributed.update_context(self, i), self.place(), scope:
+                    own_args, own_kwargs = distributed.select_mirrored(self, i, (args, kwargs))
                     updates.append(fn(*target, *own_args, **own_kwargs))
         finally:
             self.updates_copies = before
@@ -385,47 +368,31 @@ class VirtualExtended(NamedSlice, distributed.MirroredExtended):
                 updates[0],
             )
 
-
-class _RenamedDevices:
-    """Places ops on the real device, whatever core or host they are pinned to.
-
-    Legacy code pins ops to cores and hosts of a TPU; those of the virtual TPU exist in name only.
-    `host` is the device that stands for all hosts, `task` the number of this process among them.
-    """
-
-    def __init__(self, device: Any, host: Any, task: int) -> None:
-        self._device, self._host, self._task = device, host, task
-        self._renamed: dict[Any, Any] = {}
+    # Legacy code pins ops to cores and hosts of a TPU; here they exist in name only.
 
     @contextlib.contextmanager
     def place(self) -> Iterator[Any]:
         """Places ops on the real device, whatever replica label is current.
 
-        Inside a graph only the graph's device stack changes: the eager
-        context keeps the replica's label, by which old releases cache nested
-        functions.
+        In a graph the eager context keeps the label, by which old releases cache nested functions.
         """
-        graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
-        if graph is None:
-            with tf.device(self._device):
+        if tf.executing_eagerly():
+            with tf.device(self.real_device):
                 yield
-        elif graph._device_functions_outer_to_inner[-1:] == [self._place_op]:
+            return
+        graph = tf.compat.v1.get_default_graph()
+        is_placed = graph._device_functions_outer_to_inner[-1:] == [self._place_op]
+        with contextlib.nullcontext() if is_placed else graph.device(self._place_op):
             yield
-        else:
-            with graph.device(self._place_op):
-                yield
 
     def _place_op(self, op: Operation) -> str:
-        return self.rename(op) or self._device
+        return self.rename_device(op) or self.real_device
 
-    def rename(self, op: Operation) -> str:
-        """The real device of an op that is pinned to a core or a host.
-
-        A device function (see ``tf.Graph.device``).
-        """
+    def rename_device(self, op: Operation) -> str:
+        """The real device of an op that is pinned to a core or a host, a device function."""
         name = op.device
         if name not in self._renamed:
             task = _TASK.search(name)
-            real = self._host if task and int(task.group(1)) != self._task else name
-            self._renamed[name] = self._device if "device:TPU:" in name else real
+            real = self.host if task and int(task.group(1)) != self.own_task else name
+            self._renamed[name] = self.real_device if "device:TPU:" in name else real
         return self._renamed[name]

@@ -127,12 +127,7 @@ class Feed:
 
 
 def _until_true(name: str, attempt: Callable[[], Any]) -> Tensor:
-    """Calls a Python function until it returns True.
-
-    One op of a Session at a time asks, and holds one thread of TensorFlow's. The others wait for
-    the lock `name`, which has a thread of its own: whoever gets it stands behind the ops that are
-    ready.
-    """
+    """Calls a Python function until it returns True; one op of a Session at a time has the lock."""
 
     def again(unused: Tensor) -> Tensor:
         lock = gen_resource_variable_ops.mutex_lock(

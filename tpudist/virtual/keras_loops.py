@@ -1,9 +1,8 @@
 """Runs Keras' training loops for TPUs in a TF 1 graph.
 
-They build the program of one replica in cross-replica context: a TPU traces it once, so
-that ``call_for_each_replica`` in it calls its function, and a value of all replicas is one
-tensor. Here every replica traces that program. It does so in the cross-replica context of
-its own thread; ``call_for_each_replica`` in it leads back to the replica.
+They build the program of one replica in cross-replica context, which a TPU traces once. Here every
+replica traces it, in the cross-replica context of its own thread; ``call_for_each_replica`` in it
+leads back to the replica.
 """
 
 from __future__ import annotations
@@ -146,10 +145,12 @@ def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: object) -> 
         inputs = iterator.get_next()
         with functions.unconverted(), tf.control_dependencies(_tensors_of(inputs)):
             outputs = extended.call_for_each_replica(replica, args=(inputs,))
-            return {
-                name: _combined(extended, loop_outputs.reductions[name], outputs[name])
-                for name in outputs
-            }
+            for name, reduce_op in loop_outputs.reductions.items():
+                if reduce_op is not None:  # one tensor; else a list with one per replica
+                    outputs[name] = extended.reduce_to(reduce_op, outputs[name], "/device:CPU:0")
+                parts = distributed.components(outputs[name])
+                outputs[name] = list(parts) if reduce_op is None else parts[0]
+            return outputs
 
     results = device_loop.run(step, tf.convert_to_tensor(iterations))
     loop_outputs.last_step_outputs, loop_outputs.run_op = results
@@ -172,11 +173,3 @@ def _scopes_copied_to(outer: Graph) -> Iterator[Any]:
 def _tensors_of(inputs: object) -> list[Any]:
     parts = [part for leaf in nests.flatten(inputs) for part in distributed.components(leaf)]
     return [tensor for tensor in distributed.flatten(parts) if nests.is_tensor(tensor)]
-
-
-def _combined(extended: Extended, reduce_op: object, value: object) -> Nest:
-    """One tensor of an output that is reduced, else a list with one per replica."""
-    if reduce_op is None:
-        return list(distributed.components(value))
-    reduced = extended.reduce_to(reduce_op, value, destinations="/device:CPU:0")
-    return distributed.components(reduced)[0]

@@ -21,9 +21,8 @@ def combine(
 ) -> Nest:
     """Sums or averages one tensor per replica (or IndexedSlices, number, array) on the one device.
 
-    The sum is a chain rather than one AddN, so that a replica's addend can be freed as soon as it
-    is added: N gradient sets are never alive together. What batched replicas computed is in one
-    tensor, and is summed there. `leaf` says where in a nest the value stands, for the error;
+    The sum is a chain, so that a replica's addend is freed as soon as it is added; what batched
+    replicas computed is summed in one tensor. `leaf` is its place in a nest, for the error;
     `destinations` is the variable that gets the result, if one does.
     """
     tensors = [
@@ -33,10 +32,11 @@ def combine(
     _check(tensors, leaf)
     with function_graphs.named("AllReduce"):
         stacked = graphs.divided(tensors, "Unpack")
-        if stacked is not None:
-            total = tf.reduce_sum(stacked, 0)
-        else:
-            total = distributed.aggregate(tensors, _add_chain)
+        total = (
+            distributed.aggregate(tensors, _add_chain)
+            if stacked is None
+            else tf.reduce_sum(stacked, 0)
+        )
     if reduce_op == tf.distribute.ReduceOp.MEAN:
         return distributed.divide(total, len(tensors))
     return total
@@ -54,8 +54,8 @@ def along(extended: Extended, reduce_op: object, value: object, axis: object) ->
 def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hosts: Fn) -> Tensor:
     """Reduces over replicas and along `axis` of each replica's tensor, where sizes may differ.
 
-    MEAN divides by the number of examples that the replicas really have, also when the last batch
-    is uneven. ``over_hosts(SUM, values)`` adds values of this process over all hosts.
+    MEAN divides by the number of examples that the replicas really have.
+    ``over_hosts(SUM, values)`` adds values of this process over all hosts.
     """
     add_hosts = functools.partial(over_hosts, tf.distribute.ReduceOp.SUM)
     if _is_one_batch(tensors, axis):
@@ -63,15 +63,12 @@ def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any, over_hos
     [total] = add_hosts([_add_chain([tf.reduce_sum(t, axis=axis) for t in tensors])])
     if reduce_op != tf.distribute.ReduceOp.MEAN:
         return total
-    counts = [_size_along(tensor, axis) for tensor in tensors]
+    counts = []
+    for tensor in tensors:
+        axes = tf.reshape(axis, [-1]) % tf.rank(tensor)
+        counts.append(tf.reduce_prod(tf.gather(tf.shape(tensor, out_type=tf.int64), axes)))
     [count] = add_hosts([_add_chain(counts)])
     return total / tf.cast(count, total.dtype)
-
-
-def _size_along(tensor: Tensor, axis: object) -> Tensor:
-    """The number of examples of a tensor whose dimensions `axis`, from either end, are reduced."""
-    axes = tf.reshape(axis, [-1]) % tf.rank(tensor)
-    return tf.reduce_prod(tf.gather(tf.shape(tensor, out_type=tf.int64), axes))
 
 
 def _is_one_batch(tensors: Sequence[Tensor], axis: object) -> bool:
@@ -116,30 +113,18 @@ def of_tensors(value: object, dtype: object = None) -> Any:
     if not nests.is_tensor(values):
         values = tf.convert_to_tensor(values, dtype)
     shape = value.dense_shape
-    return distributed.IndexedSlices(
-        values,
-        tf.convert_to_tensor(value.indices),
-        None if shape is None else tf.convert_to_tensor(shape),
-    )
+    shape = None if shape is None else tf.convert_to_tensor(shape)
+    return distributed.IndexedSlices(values, tf.convert_to_tensor(value.indices), shape)
 
 
-def copies(value: object, count: int) -> list[Any]:
-    """`count` distinct objects of one value.
-
-    Distinct, because TensorFlow's regroup takes N times one object for a
-    value that was never distributed.
-    """
-    return [value] + [_alias(value) for _ in range(count - 1)]
-
-
-def _alias(value: Any) -> Nest:
-    if isinstance(value, distributed.IndexedSlices):
-        return distributed.IndexedSlices(
-            made_ops.alias(value.values), made_ops.alias(value.indices), value.dense_shape
-        )
+def copies(value: Any, count: int) -> list[Any]:
+    """`count` distinct objects of one value: N times one would be a value never distributed."""
     if isinstance(value, tf.Operation) or value is None:
-        return value
-    return made_ops.alias(value)
+        return [value] * count
+    if not isinstance(value, distributed.IndexedSlices):
+        return [value] + [made_ops.alias(value) for _ in range(count - 1)]
+    pairs = zip(copies(value.values, count), copies(value.indices, count))
+    return [distributed.IndexedSlices(*pair, value.dense_shape) for pair in pairs]
 
 
 def spread(extended: Extended, value: object, destinations: object) -> Nest:
@@ -201,11 +186,7 @@ def is_value(leaf: object) -> bool:
 
 
 class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
-    """A sequence with one part per replica, each made when it is first read; or one for all.
-
-    A merge of thousands of replicas mostly takes the sum of the replicas' values, and no single
-    replica's value.
-    """
+    """A sequence with one part per replica, each made when it is first read; or one for all."""
 
     def __init__(self, count: int, make: Callable[[int], Any], is_one: bool = False) -> None:
         self._count, self._make, self._is_one = count, make, is_one

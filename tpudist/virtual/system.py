@@ -27,13 +27,10 @@ class VirtualSystem(
 
     Attributes:
       name: the TPU name that describes it, e.g. ``"virtual:v3-32"``.
-      cores: number of cores in all, as TensorFlow counts them: the devices of
-        a slice (a chip of v4 or v5p is one).
-      hosts: number of hosts, which are the workers of a cluster; each serves ``cores // hosts``
-        cores.
+      cores: number of cores in all, as TensorFlow counts them (a chip of v4 or v5p is one).
+      hosts: number of hosts, which are the workers of a cluster.
       mesh: (x, y, z, cores per chip); its product is `cores`.
-      kind: "GPU" or "CPU" if each core is such a device of a machine; None if one device
-        computes for all, or for all of a worker.
+      kind: "GPU" or "CPU" if each core is such a device of a machine, else None.
     """
 
     __slots__ = ()
@@ -130,13 +127,9 @@ def _plain(name: str, cores: int) -> VirtualSystem:
     if not 1 <= cores <= _MAX_CORES:
         raise _unknown(name, "a plain number is a core count from 1 to %d" % _MAX_CORES, "")
     per_chip = 2 if cores % 2 == 0 else 1
-    return VirtualSystem(name, cores, 1, _mesh(cores // per_chip, per_chip))
-
-
-def _mesh(chips: int, cores_per_chip: int) -> tuple[Any, ...]:
-    """The squarest (x, y, 1, core) mesh of that many chips."""
+    chips = cores // per_chip  # in the squarest mesh
     y = max(d for d in range(1, int(chips**0.5) + 1) if chips % d == 0)
-    return (chips // y, y, 1, cores_per_chip)
+    return VirtualSystem(name, cores, 1, (chips // y, y, 1, per_chip))
 
 
 def _unknown(name: str, why: str, instead: str) -> TPUNameError:

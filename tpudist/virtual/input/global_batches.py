@@ -1,11 +1,9 @@
 """Distributes datasets with one pipeline: replicas take their rows of the same global batch.
 
-TensorFlow divides every global batch into one piece per replica. If it cannot shard the files
-of a dataset among the hosts, each host makes all pieces of all batches and keeps its own: with
-four hosts, the first host keeps the pieces 0, 4, 8... On a pod each host spends its own time on
-that. Here all hosts are one machine: 256 hosts would make every batch 256 times, and each would
-shuffle it in another way, with or without a seed, so that examples came twice. The batches are
-meant to be the same, so they are made once here, and divided as TensorFlow divides them.
+If TensorFlow cannot shard the files of a dataset among the hosts, each host makes all batches and
+keeps its own pieces: of four hosts the first keeps 0, 4, 8... All hosts here are one machine: 256
+would make every batch 256 times, each shuffled in another way. They are made once, and divided as
+TensorFlow divides them.
 """
 
 from __future__ import annotations
@@ -50,7 +48,10 @@ def fits(extended: Extended, dataset: Any, options: Any = None) -> bool:
         return False
     if extended.num_hosts == 1:
         return _is_even(specs, extended._num_replicas_in_sync)
-    return _same_on_every_host(dataset)
+    # Whether TensorFlow would shard batches, not files, among the hosts.
+    policy = dataset.options().experimental_distribute.auto_shard_policy
+    name = getattr(policy, "name", "AUTO")
+    return name == "DATA" or name == "AUTO" and not _may_read_files(dataset)
 
 
 def _is_dense(spec: Any) -> bool:
@@ -67,13 +68,6 @@ def _is_even(specs: Any, count: int) -> bool:
         return False
     rows = {spec.shape.as_list()[0] for spec in specs}
     return len(rows) == 1 and 0 not in rows and rows.pop() % count == 0
-
-
-def _same_on_every_host(dataset: Any) -> bool:
-    """Whether TensorFlow would shard batches, not files, among the hosts."""
-    policy = dataset.options().experimental_distribute.auto_shard_policy
-    name = getattr(policy, "name", "AUTO")
-    return name == "DATA" or name == "AUTO" and not _may_read_files(dataset)
 
 
 def _may_read_files(dataset: Any) -> bool:

@@ -49,7 +49,10 @@ def set_devices(extended: Extended, devices: Any, host: object) -> None:
     extended._host_input_device = numpy_dataset.SingleDevice(host)
     if versions.DEVICE_MAP:
         extended._device_map = _LabelMap(devices)
-        extended._input_workers = _workers_by_label(extended, devices)
+        size = extended.num_replicas_per_host
+        pairs = [(host, devices[i : i + size]) for i in range(0, len(devices), size)]
+        extended._input_workers = input_lib.InputWorkers(extended._device_map, pairs)
+        extended._input_workers._fed_devices = ((host,) * size,) * extended.num_hosts
     else:
         extended._devices = tuple(devices)
         if not versions.TRACE_ONCE:
@@ -156,8 +159,7 @@ def make_input_fn_iterator(make: Fn, extended: Extended, input_fn: Fn) -> DataIt
 def _read_in_turn(iterator: DataIterator) -> DataIterator:
     """Lets the replicas of each host take from one iterator of its dataset, in a graph.
 
-    TensorFlow's MultiDeviceIterator may wait for ever at the end of the data (1.15 does in
-    one of some 50 programs): for a share that its thread ended without making.
+    At the end of the data TensorFlow's MultiDeviceIterator may wait for ever (seen on 1.15).
     """
     if not versions.HAS_INPUT_LIB or tf.executing_eagerly():
         return iterator
@@ -169,16 +171,6 @@ def _read_in_turn(iterator: DataIterator) -> DataIterator:
                 shares = tf.compat.v1.data.make_initializable_iterator(host._dataset)
             host._iterator = host_iterators.Shares(shares, len(host._devices))
     return iterator
-
-
-def _workers_by_label(extended: Extended, devices: Any) -> object:
-    per_host = extended.num_replicas_per_host
-    pairs = [(extended._host, devices[i : i + per_host]) for i in range(0, len(devices), per_host)]
-    input_workers = input_lib.InputWorkers(extended._device_map, pairs)
-    input_workers._fed_devices = tuple(
-        (extended._host,) * per_host for _ in range(extended.num_hosts)
-    )
-    return input_workers
 
 
 if versions.DEVICE_MAP:
@@ -208,10 +200,7 @@ if _LACKS_SPEC:
 
 
 def _require_shapes(spec: object) -> None:
-    """Refuses batches of unknown size, for which TensorFlow checks which hosts still have rows.
-
-    Until 2.1 it identifies the hosts by their device, and here they share one.
-    """
+    """Refuses batches of unknown size: until 2.1 hosts that have rows are told by their device."""
     if not all(leaf.shape.is_fully_defined() for leaf in nests.flatten(spec)):
         raise ArgumentError(
             "batches of no fixed shape from a function, on several hosts: %s" % (spec,),

@@ -1,22 +1,13 @@
-"""Makes iterators over distributed datasets, one per host.
+"""Makes iterators over distributed datasets, one per host, whose replicas take shares in turn.
 
-TensorFlow makes one ``tf.data`` iterator per host and one more per replica,
-which copies the replica's share to its device, from 2.2 on.
+From 2.2 on TensorFlow makes one more per replica, which copies its share to its device. On 2.2
+each blocks a thread until its share is there, and making that needs a thread too: a function that
+reads for as many replicas as there are CPUs waited for ever. From 2.5 on each has a thread that
+tunes it, sleeps for up to a minute, and may sleep through its cancellation: destroying the
+iterators of 32 replicas took minutes.
 
-On 2.2 a replica's iterator blocks a thread of the pool until its share is there,
-and making that needs a thread too: a function that reads for as many replicas as
-there are threads (CPUs) waited for ever. 2.3 and 2.4 were not seen to wait.
-
-From 2.5 on each iterator has a thread that tunes it, and destroying an iterator
-waits for its thread. The thread sleeps for up to a minute, and may sleep through
-its cancellation: ``CancellationManager::StartCancel`` wakes it before it sets the
-cancelled flag. Destroying the iterators of 32 replicas took minutes, in
-``Session.close()`` or at the end of a loop.
-
-Here all replicas live on one device, and take their shares from the iterator
-of their host in turn. TensorFlow's classes still make the shares (rebatched,
-sharded among hosts, dummies of no rows for replicas that have none); only the
-iterators are ours.
+TensorFlow's classes still make the shares (rebatched, sharded among hosts, dummies of no rows for
+replicas that have none); only the iterators are ours.
 """
 
 from __future__ import annotations
@@ -43,11 +34,7 @@ else:
 
 
 def become(cls: Any, native: object) -> Any:
-    """Turns a `native` object, just made by TensorFlow, into an object of a subclass.
-
-    The arguments of TensorFlow's constructors differ from release to release;
-    the attributes do not.
-    """
+    """Turns a new `native` object into one of a subclass, as constructors' arguments differ."""
     native.__class__ = cls
     return native
 
@@ -55,14 +42,14 @@ def become(cls: Any, native: object) -> Any:
 def fill(iterator: object, dataset: object, iterators: object) -> None:
     """Sets what TensorFlow's constructors would of a new `iterator` over our `dataset`."""
     vars(iterator).update({"_options": None}, **vars(dataset), _iterators=iterators)
-    if not versions.DATASETS_KNOW_PARTIAL_BATCHES:
-        _look_for_partial_batches(iterator)
+    _look_for_partial_batches(iterator)
 
 
 def _look_for_partial_batches(iterator: Any) -> None:
-    input_lib.DistributedIteratorBase.__init__(
-        iterator, iterator._input_workers, iterator._iterators, iterator._strategy
-    )
+    if not versions.DATASETS_KNOW_PARTIAL_BATCHES:
+        input_lib.DistributedIteratorBase.__init__(
+            iterator, iterator._input_workers, iterator._iterators, iterator._strategy
+        )
 
 
 def _hosts(workers: Any, iterators: Any) -> Sequence[DataIterator]:
@@ -158,9 +145,8 @@ def dataset_class(
 ) -> type[Any]:
     """A subclass of TensorFlow's class `native` of distributed datasets, with iterators of ours.
 
-    `native_spec` is the class of its type spec, or None; `of_hosts` names the attribute with the
-    hosts' datasets. `ours` makes an iterator of a dataset and the iterators of its hosts, and
-    `in_sessions` one that a Session initialises.
+    `native_spec` is the class of its type spec, or None; `of_hosts` names its list of hosts'
+    datasets. `ours` makes an iterator, of theirs; `in_sessions` one that a Session initialises.
     """
 
     class Dataset(native):
@@ -289,8 +275,7 @@ def from_input_fn(make: Fn, input_fn: Fn) -> DataIterator:
         _SessionHost(source, host._worker, host._devices) if _is_dataset(source) else host
         for source, host in zip(sources, iterator._iterators)
     ]
-    if not versions.DATASETS_KNOW_PARTIAL_BATCHES:
-        _look_for_partial_batches(iterator)
+    _look_for_partial_batches(iterator)
     return iterator
 
 

@@ -112,11 +112,7 @@ def of(
 
 
 def without_host(graph: Graph, results: Iterable[Tensor]) -> list[Cause]:
-    """Returns the causes in a function graph that XLA compiles whole, with no op left to a host.
-
-    Args:
-      results: tensors that are needed outside of it.
-    """
+    """Returns the causes in a function graph that XLA compiles whole, with no op left to a host."""
     return _grouped(_Finder({}, host=False).find(graph.get_operations(), results))
 
 
@@ -148,11 +144,7 @@ class _Finder:
     def find(
         self, ops: Sequence[Operation], results: Iterable[Tensor]
     ) -> Iterator[tuple[Operation, str, str]]:
-        """Yields (op, why, instead) of each op that is refused.
-
-        Args:
-          ops, results: as for :func:`of`.
-        """
+        """Yields (op, why, instead) of each op that is refused."""
         found = []
         for op in ops:
             reason = self._reason(op)
@@ -187,31 +179,26 @@ class _Finder:
         if kind in self._table.refused and kind not in no_cause:
             strings = "string" in dtypes or any(each.dtype == tf.string for each in op.inputs)
             return None if self._host_helps else table.advice(kind, strings)
-        if not dtypes <= self._table.dtypes:
-            return self._reason_of_dtype(kind, sorted(dtypes - self._table.dtypes)[0])
-        dtypes = dtypes.intersection(self._table.refused_dtypes.get(kind, ()))
-        for dtype in sorted(dtypes) or self._dtypes_without_kernel(op):
+        for dtype in sorted(dtypes - self._table.dtypes)[:1]:
             if dtype == "string":
-                return table.advice("", has_strings=True)
-            return "a TPU computes no %s of %s" % (kind, dtype), "tf.cast to float32 or int32"
+                helped = self._host_helps or kind in _PASS_STRINGS
+                return None if helped else table.advice("", has_strings=True)
+            other = "complex64" if dtype.startswith("complex") else "float32 or int32"
+            return "a TPU has no %s" % dtype, "a dtype that it has, such as %s" % other
+        refused = sorted(dtypes.intersection(self._table.refused_dtypes.get(kind, ())))
+        taken = {} if refused or self._host_helps else self._table.taken_dtypes.get(kind, {})
+        for name, known in taken.items():  # with other dtypes there is no kernel of it
+            refused += [dtype for dtype in _dtypes(op, name) if dtype not in known]
+        if refused[:1] == ["string"]:
+            return table.advice("", has_strings=True)
+        if refused:
+            return "a TPU computes no %s of %s" % (kind, refused[0]), "tf.cast to float32 or int32"
         for tensor in _inputs(op, self._table.constants.get(kind, ())):
             source = self._unknown_source(tensor)
             if source is not None:
-                return _reason_of_value(source)
+                why = "%s that only the run knows (%s)" % (_OF_VALUE, _described(source))
+                return why, "a Python number, or a shape that is known while tracing"
         return _reason_of_loop(op)
-
-    def _dtypes_without_kernel(self, op: Operation) -> list[str]:
-        """Returns the names of the dtypes of an op with which a TPU has no kernel of it."""
-        taken = {} if self._host_helps else self._table.taken_dtypes.get(op.type, {})
-        pairs = [(each, names) for key, names in taken.items() for each in _dtypes(op, key)]
-        return [dtype for dtype, names in pairs if dtype not in names]
-
-    def _reason_of_dtype(self, kind: str, dtype: str) -> tuple[str, str] | None:
-        if dtype == "string":
-            helped = self._host_helps or kind in _PASS_STRINGS
-            return None if helped else table.advice("", has_strings=True)
-        other = "complex64" if dtype.startswith("complex") else "float32 or int32"
-        return "a TPU has no %s" % dtype, "a dtype that it has, such as %s" % other
 
     def _unknown_source(self, tensor: Tensor) -> Operation | None:
         """Returns the op of a value that a tensor depends on and XLA does not know, else None.
@@ -230,28 +217,14 @@ class _Finder:
             if op.type in _UNKNOWN or random_seeds.is_random(op):
                 return op
             if op.type == "Placeholder":
-                stands_for = self._stands_for(tensor)
-                if not stands_for and not any(op.graph is each for each in self._called):
+                outer = self._sources.get(id(tensor)) or [functions.captured(tensor)]
+                outer = [one for one in outer if not graphs.is_eager(one) and one is not tensor]
+                if not outer and not any(op.graph is each for each in self._called):
                     return op
-                pending += stands_for
+                pending += outer
             elif op.type not in _FLOW and not dependencies.called(op, op.graph):
                 pending += op.inputs
         return None
-
-    def _stands_for(self, placeholder: Tensor) -> list[Tensor]:
-        """Returns the tensors outside that a placeholder stands for, [] if it is an input."""
-        if id(placeholder) in self._sources:
-            outer = self._sources[id(placeholder)]
-        else:
-            outer = [functions.captured(placeholder)]
-        return [each for each in outer if not graphs.is_eager(each) and each is not placeholder]
-
-
-def _reason_of_value(source: Operation) -> tuple[str, str]:
-    return (
-        "%s that only the run knows (%s)" % (_OF_VALUE, _described(source)),
-        "a Python number, or a shape that is known while tracing",
-    )
 
 
 def _described(source: Operation) -> str:
@@ -264,16 +237,12 @@ def _described(source: Operation) -> str:
         return "the variable %s" % name + (" of %s" % made if made != "?" else "")
     if source.type == "Placeholder":
         named = source.node_def.attr["_user_specified_name"].s.decode()
-        given = not named and any(each is source.outputs[0] for each in _captured_eagerly(source))
+        pairs = functions.captures(source.graph) if hasattr(source.graph, "captures") else []
+        eagerly = [inner for outer, inner in pairs if graphs.is_eager(outer)]
+        given = not named and any(each is source.outputs[0] for each in eagerly)
         return "a tensor of before the step" if given else named or source.name
     line = explanations.place(source)
     return source.type + (" of %s" % line if line != "?" else "")
-
-
-def _captured_eagerly(source: Operation) -> list[Tensor]:
-    """Returns the placeholders of eager tensors in the graph of an op."""
-    pairs = functions.captures(source.graph) if hasattr(source.graph, "captures") else []
-    return [inner for outer, inner in pairs if graphs.is_eager(outer)]
 
 
 def _dtypes(op: Operation, name: str) -> list[str]:
@@ -311,18 +280,12 @@ def _needed(ops: Sequence[Operation], results: Iterable[Tensor]) -> set[Any]:
 
 def _is_elsewhere(op: Operation) -> bool:
     """Whether a TPU has something else, or nothing, in the place of an op."""
-    return (
-        any(name.startswith("outside_compilation") for name in graphs.callers(op))
-        or graphs.is_made_in(op, "tpudist/virtual/feeds.py")
-        or _is_an_assertion_in_a_graph(op)
-    )
-
-
-def _is_an_assertion_in_a_graph(op: Operation) -> bool:
-    """Whether an op is an assertion of ``tf.test.TestCase``, and the program builds a graph."""
-    if op.type != "PyFunc" or not graphs.is_made_in(op, "framework/test_util.py"):
-        return False
-    return not graphs.executing_eagerly_outside_functions()
+    if any(name.startswith("outside_compilation") for name in graphs.callers(op)):
+        return True
+    if graphs.is_made_in(op, "tpudist/virtual/feeds.py"):
+        return True
+    asserts = op.type == "PyFunc" and graphs.is_made_in(op, "framework/test_util.py")
+    return asserts and not graphs.executing_eagerly_outside_functions()
 
 
 # Loops that XLA's cannot be: an array that grows, and a gradient of unknown many rounds.

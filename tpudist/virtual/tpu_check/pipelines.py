@@ -20,7 +20,7 @@ from tpudist.virtual.tpu_check.causes import Cause
 from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Operation
+    pass
 
 _PYTHON = (
     "the hosts of a slice run the input pipeline, and have no Python of this program",
@@ -53,11 +53,13 @@ def of(dataset: object) -> list[Cause]:
     for step in _steps(dataset):
         if hasattr(step, "_filenames"):
             reads.append(type(step).__name__.strip("_"))
-        for op in _ops(step):
-            if op.type in _CALL_PYTHON:
-                found[Cause(explanations.place(op), (op.type,), *_PYTHON)] = None
-            if op.type in _READ_FILES:
-                reads.append(op.type)
+        for function in getattr(step, "_functions", list)():
+            graph = getattr(getattr(function, "function", None), "graph", None)
+            for _, op in dependencies.all_ops(graph) if graph is not None else ():
+                if op.type in _CALL_PYTHON:
+                    found[Cause(explanations.place(op), (op.type,), *_PYTHON)] = None
+                if op.type in _READ_FILES:
+                    reads.append(op.type)
     names = [name for step in _steps(dataset) if reads for name in _strings(step)]
     for local in list(filter(_is_local, names))[:1]:
         here = explanations.place_in(traceback.extract_stack())
@@ -70,14 +72,6 @@ def _steps(dataset: object) -> Iterator[Any]:
     for each in getattr(dataset, "_inputs", list)():
         yield from _steps(each)
     yield dataset
-
-
-def _ops(step: object) -> Iterator[Operation]:
-    """Yields the ops of the functions of one step of a pipeline."""
-    for function in getattr(step, "_functions", list)():
-        graph = getattr(getattr(function, "function", None), "graph", None)
-        if graph is not None:
-            yield from (op for _, op in dependencies.all_ops(graph))
 
 
 def _strings(step: object) -> list[str]:

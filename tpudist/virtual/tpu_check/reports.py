@@ -60,28 +60,24 @@ def check_pipeline(extended: Extended, dataset: object) -> None:
 
 def check_infeed(batch: object) -> None:
     """Reports what the infeed of a TPUEstimator does not take of a batch of one replica."""
+
+    def find() -> list[causes.Cause]:
+        dtypes = {each.dtype.name for each in nests.flatten(batch) if hasattr(each, "dtype")}
+        here, op_types = explanations.place_in(traceback.extract_stack()), ("InfeedDequeueTuple",)
+        instead = "tf.cast in the input function, to one of %s; strings stay there"
+        instead %= ", ".join(sorted(tpu.INFEED_DTYPES))
+        return [
+            causes.Cause(here, op_types, "the infeed of a TPU takes no %s" % name, instead)
+            for name in sorted(dtypes - tpu.INFEED_DTYPES)
+        ]
+
     if _mode() != "off":
-        _report(lambda: _causes_of_infeed(batch), "input function")
-
-
-def _causes_of_infeed(batch: object) -> list[causes.Cause]:
-    dtypes = {each.dtype.name for each in nests.flatten(batch) if hasattr(each, "dtype")}
-    here = explanations.place_in(traceback.extract_stack())
-    return [
-        causes.Cause(
-            here,
-            ("InfeedDequeueTuple",),
-            "the infeed of a TPU takes no %s" % name,
-            "tf.cast in the input function, to one of %s; strings stay there"
-            % ", ".join(sorted(tpu.INFEED_DTYPES)),
-        )
-        for name in sorted(dtypes - tpu.INFEED_DTYPES)
-    ]
+        _report(find, "input function")
 
 
 def _causes_of_program(program: Program, results: object) -> list[causes.Cause]:
     sources = {id(placeholder): outer for placeholder, outer in program.arguments}
-    needed = _needed(program, results)
+    needed = [results, [value for value, _ in program.deliveries]]  # what leaves the trace
     for merge in program.all_merges():
         sources.update((id(placeholder), [source]) for placeholder, source, _ in merge.inputs)
         sources.update((id(placeholder), tensors) for placeholder, tensors in merge.results)
@@ -93,11 +89,6 @@ def _causes_of_program(program: Program, results: object) -> list[causes.Cause]:
         for graph, nest in graphs
         for cause in causes.of(graph.get_operations(), _tensors(nest, graph), sources)
     ]
-
-
-def _needed(program: Program, results: object) -> list[Any]:
-    """Returns what leaves a trace: its results, and what is delivered."""
-    return [results, [value for value, _ in program.deliveries]]
 
 
 def _mode() -> str:
