@@ -104,10 +104,7 @@ class WorkerExtended(CollectiveExtended):
         return devices, self._names[0].split(":")[-2]
 
     def over_workers(self, reduce_op: object, values: Sequence[Any]) -> list[Any]:
-        """Reduces each of some tensors, or IndexedSlices, over the workers; all get the results.
-
-        TensorFlow sends those of one dtype together.
-        """
+        """Reduces tensors, or IndexedSlices, over the workers, those of one dtype together."""
         options = tf.distribute.experimental.CommunicationOptions()
         results = list(values)
         for dtype in dict.fromkeys(value.dtype for value in values):
@@ -285,10 +282,7 @@ def say_written(key: str, text: str) -> None:
 
 
 def wait_until_written(key: str, text: str, seconds: float = _WRITES) -> str:
-    """Waits for the chief's :func:`say_written` of the same key; returns the chief's text.
-
-    Before 2.15 it returns `text` at once.
-    """
+    """Waits for the chief's :func:`say_written` and returns its text; `text` before 2.15."""
     if not versions.WORKERS_ARE_COORDINATED:
         return text
     try:

@@ -61,10 +61,7 @@ def api(generation: str) -> ModuleType:
 
 @contextlib.contextmanager
 def _with_keras_2() -> Iterator[None]:
-    """Lets modules that are imported meanwhile have a ``tf`` whose Keras is that of the eras.
-
-    They say ``import tensorflow as tf``, and make classes of ``tf.keras`` at once.
-    """
+    """Lets modules that are imported meanwhile have a ``tf`` whose Keras is that of the eras."""
     v1, v2 = _keras("compat.v1", "keras", "layers"), _keras("compat.v2", "keras")
     both = {"v1": _Overlay(tf.compat.v1, v1), "v2": _Overlay(tf.compat.v2, v2)}
     sys.modules["tensorflow"] = _Overlay(tf, {"compat": _Overlay(tf.compat, both), **v2})

@@ -62,10 +62,7 @@ def api(generation: str) -> list[Any]:
 
 
 def private_module(dotted: str) -> ModuleType | None:
-    """The package's module of a name such as "python.estimator.canned.head", or None.
-
-    The modules of TPUEstimator were also in ``tensorflow.python.tpu``.
-    """
+    """The package's module of a name such as "python.estimator.canned.head", or None."""
     if native is None:
         return None
     name = dotted.replace("python.tpu", "python.estimator.tpu", 1)

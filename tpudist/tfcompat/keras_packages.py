@@ -51,10 +51,7 @@ def is_keras_3() -> bool:
 
 
 def leads_elsewhere(generation: str, name: str) -> bool:
-    """Whether the eras find a name in other modules than the installed TensorFlow does.
-
-    `generation` is "compat.v1" or "compat.v2".
-    """
+    """Whether eras find a name of "compat.v1" or "compat.v2" elsewhere than TensorFlow does."""
     if name not in surfaces.KERAS[generation]:
         return False
     if versions.KERAS_3:
@@ -64,11 +61,7 @@ def leads_elsewhere(generation: str, name: str) -> bool:
 
 
 def modules(generation: str, name: str, above: ModuleType) -> list[ModuleType]:
-    """The modules that have what is below a name, in the order to search them.
-
-    The name is one that :func:`leads_elsewhere`, and `above` the installed TensorFlow's module that
-    it is in.
-    """
+    """The modules, in order, that have what is below a name in `above`, which leads elsewhere."""
     if legacy():
         below = surfaces.KERAS[generation][name]
         found: Any = importlib.import_module((_API[generation] + "." + below).rstrip("."))
@@ -80,10 +73,7 @@ def modules(generation: str, name: str, above: ModuleType) -> list[ModuleType]:
 
 
 def optimizers_found_by_name() -> ModuleType | None:
-    """The module of Keras 2 in which ``compile`` finds optimizers by their names.
-
-    None where these are the eras' own already, or where Keras is Keras 3.
-    """
+    """Keras 2's module in which ``compile`` finds optimizers by name; None if it is right."""
     if is_keras_3() or not versions.KERAS_OPTIMIZERS_ARE_NEW:
         return None
     import tensorflow as tf
@@ -150,11 +140,7 @@ def of_graphs() -> ModuleType:
 
 
 def normalization_of_graphs() -> tuple[Any, ModuleType] | None:
-    """The module that ``tf_slim`` has ``tf.layers``' batch normalization from, and the layer's.
-
-    The first looks for the second in its global ``normalization``. None where it finds it
-    itself, and where there is no Keras 2.
-    """
+    """The module with ``tf_slim``'s batch normalization, and the layer's that it does not find."""
     if is_keras_3() or not versions.KERAS_MODULES_ARE_IN_SRC:
         return None
     layers = importlib.import_module(_package() + ".src.legacy_tf_layers.normalization")

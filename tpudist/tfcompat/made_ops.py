@@ -121,10 +121,7 @@ def repeated(tensor: Tensor, count: int) -> Tensor:
 
 
 def upper_bound(ends: object, numbers: object) -> Tensor:
-    """For each of `numbers`, int32, how many of `ends`, sorted, are not above it.
-
-    ``tf.searchsorted`` of vectors, which would make an op for every size it asks for.
-    """
+    """For each of `numbers`, int32, how many of `ends`, sorted, are not above it; in few ops."""
     ends, numbers = tf.expand_dims(ends, 0), tf.expand_dims(numbers, 0)
     return tf.squeeze(gen_array_ops.upper_bound(ends, numbers), [0])
 
@@ -167,10 +164,7 @@ def create_with_functions(
 
 
 def alias(tensor: Tensor) -> Tensor:
-    """Another object for the same tensor.
-
-    ``tf.identity`` gives back an eager tensor itself on 1.14 and 2.0.
-    """
+    """Another object for the same tensor, also in eager mode of 1.14 and 2.0."""
     if not isinstance(tensor, ops.EagerTensor):
         return tf.identity(tensor)
     made = gen_array_ops.identity(tensor)
@@ -253,11 +247,7 @@ class _Loop:
 def converted(
     op: Operation, count: int, inputs: Sequence[tuple[Tensor, bool]]
 ) -> list[tuple[Tensor, bool]] | None:
-    """Runs `count` copies of a stateless op as one; returns its outputs, None without a converter.
-
-    Inputs and outputs are pairs (tensor of the current graph, whether it is stacked): of a stacked
-    one each copy has what stands at its place along the first axis.
-    """
+    """The outputs of `count` copies of an op, made by one; pairs (tensor, is stacked), or None."""
     converter = pfor._pfor_converter_registry.get(op.type)
     if converter is None:
         return None

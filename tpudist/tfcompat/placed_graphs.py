@@ -20,10 +20,7 @@ if versions.OPS_TAKE_STACK_TRACES:
 
 
 class LocatedGraph(functions.FuncGraph):
-    """A function graph that keeps in `made_at` which Python calls made its ops, from 2.15 on.
-
-    Ops that are copied from it have been made by the same calls: their errors tell them.
-    """
+    """A function graph that keeps in `made_at` which Python calls made its ops, from 2.15 on."""
 
     #: The calls that made every op, where they are not asked for one by one.
     _all_made_at = None
@@ -102,11 +99,7 @@ class LocatedGraph(functions.FuncGraph):
 
 
 class PlacedGraph(LocatedGraph):
-    """A function graph that tpudist builds, op by op, of a graph that is traced already.
-
-    TensorFlow asks for each new op which Python calls made it and which devices were asked for
-    around it. Here both are the same for all ops, unless they are copies: they are asked for once.
-    """
+    """A function graph whose ops are on one device, and made by the calls of what they copy."""
 
     def __init__(self, name: str, place: str) -> None:
         super().__init__(name)

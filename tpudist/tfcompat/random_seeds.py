@@ -35,10 +35,7 @@ _NOT_ZERO = 2**31 - 1
 
 
 class CountingGraph(placed_graphs.LocatedGraph):
-    """A function graph that notes where TensorFlow numbered a random op.
-
-    `counted` is [(the number of ops in the graph, the number)] of each numbering.
-    """
+    """A function graph that notes (ops so far, number) of each random op that was numbered."""
 
     seed: int | None
 
@@ -105,10 +102,7 @@ def coming_number(graph: Graph) -> int:
 
 @contextlib.contextmanager
 def eager_numbers_of(worker: int) -> Iterator[None]:
-    """Context manager: eager ops draw random numbers of this worker's own.
-
-    Behind it all workers draw the same numbers again, under a global seed.
-    """
+    """Context manager: eager ops draw random numbers of this worker's own, and later the common."""
     if context.global_seed() is None:
         yield
         return
@@ -123,10 +117,7 @@ def eager_numbers_of(worker: int) -> Iterator[None]:
 
 
 def numbered(graph: CountingGraph) -> list[Any]:
-    """[(number of ops before it, op)] of the random ops without a seed of their own, in order.
-
-    The op is None for a number that no random op uses.
-    """
+    """[(number of ops before it, random op without a seed, None if unused)] of each number."""
     ops, found = graph.get_operations() if graph.counted else [], []
     for position, number in graph.counted:
         of_number = (op for op in ops[position:] if is_random(op) and was_numbered(op, number))
@@ -135,10 +126,7 @@ def numbered(graph: CountingGraph) -> list[Any]:
 
 
 def numbered_inside(graph: Graph) -> list[Operation]:
-    """The random ops of a branch or loop without a seed of their own.
-
-    TensorFlow numbered them from 0; until 2.1 by the ops of the graph before them.
-    """
+    """The random ops of a branch or loop that TensorFlow numbered, which have no seed."""
     ops = graph.get_operations()
     seed = None if graph.seed is None else graph.seed % _NOT_ZERO
     seeded = [(i, op) for i, op in enumerate(ops) if is_random(op) and op.get_attr("seed") == seed]

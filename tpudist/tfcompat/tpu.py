@@ -142,10 +142,7 @@ class _CrossReplicaSum(tf.Operation):
 
 
 def show_sum() -> None:
-    """Adds an op of the type CrossReplicaSum to a Session's graph.
-
-    A TPUEstimator looks for one, and trains no model that has none.
-    """
+    """Adds an op CrossReplicaSum, which a TPUEstimator looks for, to a Session's graph."""
     if not tf.executing_eagerly():
         shown = tf.no_op(name="CrossReplicaSum")
         shown.__class__ = _CrossReplicaSum
@@ -227,10 +224,7 @@ Computations: Any = types.SimpleNamespace(
 
 
 def shard(annotation: Any, tensor: Tensor, *arguments: Any, **options: Any) -> Tensor:
-    """`tensor` of a graph with a sharding annotation: "tile", "replicate" or "assign_device".
-
-    The option ``use_sharding_op`` counts where the release has it.
-    """
+    """`tensor` of a graph with a sharding annotation: "tile", "replicate" or "assign_device"."""
     if annotation == "assign_device" and versions.ASSIGN_DEVICE_RENAMED:
         annotation = "single_device"
     if not versions.HAS_SHARDING_OP:

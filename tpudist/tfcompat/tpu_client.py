@@ -51,10 +51,7 @@ def fetch(resolver: Any) -> Any:
 
 
 def endpoints(resolver: object) -> list[Any]:
-    """``["IP:PORT", ...]`` of a TPU that is named by its addresses; empty for the local one.
-
-    Before 2.2 a resolver also takes names of a network within Google, ``/bns/...``.
-    """
+    """``["IP:PORT", ...]`` of a TPU that is named by its addresses; empty for the local one."""
     if not isinstance(resolver, TPUClusterResolver) or name(resolver) in ("", "local"):
         return []
     parts = [each.rpartition("://") for each in name(resolver).split(",")]

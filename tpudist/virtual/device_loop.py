@@ -79,10 +79,7 @@ def run(step: Fn, iterations: object, start: object = None) -> tuple[Any, Operat
 
 
 def traced(step: Fn, start: object = None) -> _EagerFunction:
-    """The loop around `step` as a function of the number of steps.
-
-    :func:`run_traced` runs it; the first call traces the step.
-    """
+    """The loop around `step` as a function of the number of steps, for :func:`run_traced`."""
     return _EagerFunction(lambda iterations: _Loop(step, start).build(iterations))
 
 

@@ -66,12 +66,7 @@ PerReplicaOps = collections.namedtuple("PerReplicaOps", "op_type place reason")
 
 
 class Record:
-    """Counts the ops of a function by how they are done: batched, or once per replica.
-
-    Attributes:
-      batched: number of ops that are done for all replicas at once.
-      per_replica: {`PerReplicaOps`: number of such ops}.
-    """
+    """Counts ops: `batched` for all replicas at once, and those of each `PerReplicaOps`."""
 
     def __init__(self) -> None:
         self.batched = 0

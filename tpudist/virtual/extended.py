@@ -45,11 +45,7 @@ _TASK = re.compile(r"/task:([0-9]+)")
 
 
 class NamedSlice:
-    """Members of an extended object that depend on the slice, and not on what computes.
-
-    Devices as cores (:mod:`tpudist.backends.mirrored`) have them beside those of TensorFlow's
-    mirrored strategies too.
-    """
+    """Members of an extended object that depend on the slice, and not on what computes."""
 
     #: Whether annotations for logical devices are ops even on releases whose CPU
     #: kernel for that op crashes. True only for traces that never run.
@@ -108,11 +104,7 @@ class NamedSlice:
 
     @contextlib.contextmanager
     def experimental_logical_device(self, logical_device_id: int) -> Iterator[Any]:
-        """Context manager: places ops on one logical device; a replica computes on one device.
-
-        Raises:
-          ShardingError: (a ValueError) there is no such logical device.
-        """
+        """Context manager: does nothing, as a replica computes on one device; refuses wrong ids."""
         count = self.placement.logical_devices
         if logical_device_id not in range(count):
             raise ShardingError(

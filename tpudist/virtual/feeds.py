@@ -33,10 +33,7 @@ _changed = threading.Condition()
 
 
 class Feed:
-    """A queue of tuples for each core, in one direction: "infeed" or "outfeed".
-
-    `capacity` is how many tuples a core's queue holds before `enqueue` waits; None for all.
-    """
+    """Queues of tuples for each core, "infeed" or "outfeed", of at most `capacity` if given."""
 
     def __init__(self, name: str, capacity: int | None) -> None:
         self._name = name

@@ -103,10 +103,7 @@ def _add_chain(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def of_tensors(value: object, dtype: object = None) -> Any:
-    """`value`; of IndexedSlices each part, which may be a list or a tuple, as a tensor.
-
-    Values that are no tensor get `dtype`, that of the variable they are for, if there is one.
-    """
+    """`value`; of IndexedSlices each part as a tensor, new ones of `dtype` if there is one."""
     if not isinstance(value, distributed.IndexedSlices):
         return value
     values = value.values

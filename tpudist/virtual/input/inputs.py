@@ -60,10 +60,7 @@ def set_devices(extended: Extended, devices: Any, host: object) -> None:
 
 
 def workers(extended: Extended, options: Any = None) -> object:
-    """TensorFlow's ``InputWorkers``, each with the replicas that it feeds.
-
-    There is one per host of this process, or one per replica if the ``InputOptions`` say so.
-    """
+    """TensorFlow's ``InputWorkers``: one per host, or per replica if `options` say so."""
     count, replicas = extended.own_hosts or extended.num_hosts, len(extended.worker_devices)
     if options and options.experimental_replication_mode.name == "PER_REPLICA":
         count = replicas

@@ -221,10 +221,7 @@ DistributedDatasetsFromFunction = _one_iterator_per_host(
 
 
 class SessionIterator(input_lib_v1.DistributedIteratorV1):
-    """Takes the next share of every replica; a Session initialises it.
-
-    In eager mode it starts at the first element, and can be initialised again.
-    """
+    """Takes the next share of every replica; a Session, or eager code, initialises it."""
 
     def __init__(self, dataset: Any) -> None:
         workers = dataset._input_workers
@@ -258,10 +255,7 @@ def convert(dataset: object) -> Iterable[Any]:
 
 
 def from_input_fn(make: Fn, input_fn: Fn) -> DataIterator:
-    """The iterator of TensorFlow's ``make(input_fn)``, changed to one iterator per host.
-
-    ``input_fn(InputContext)`` returns a dataset, or a function that returns the next share.
-    """
+    """TensorFlow's ``make(input_fn)`` with one iterator per host, of a dataset or a function."""
     sources: list[Any] = []  # of each host what `input_fn` returned: a dataset or a function
 
     def without_datasets(context: object) -> type[Any]:

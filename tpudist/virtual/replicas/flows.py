@@ -52,11 +52,7 @@ def _has_lost_merges(op: Operation) -> bool:
 
 
 class Flow:
-    """A branch or loop in which replicas meet; among the merges of the trace it is one of them.
-
-    `op` of the trace calls it. What `updated`, `assigned` and `results` are of a `Merge`, its parts
-    have for themselves.
-    """
+    """A branch or loop, called by `op`, in which replicas meet: like one `Merge` of the trace."""
 
     assigned = None
     updated: Sequence[Any] = ()

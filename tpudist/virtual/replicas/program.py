@@ -138,10 +138,7 @@ class Program(function_graphs.Trace):
         return results
 
     def is_outdated(self) -> bool:
-        """Whether a variable was split after the trace had taken it for one value.
-
-        The function is then traced again, with one value per component.
-        """
+        """Whether a variable was split after the trace had taken it for one value."""
         if any(each.uniformity.has_changed() for each in self.with_parts()):
             return True
         return not all(
@@ -291,10 +288,7 @@ class Part(Program):
 
 
 class TracedReplica(distributed.ReplicaContext):
-    """The replica context of a trace that stands for every replica.
-
-    Variables see the first replica; user code sees a symbolic id.
-    """
+    """The replica context of a trace that stands for every replica; its id is symbolic."""
 
     #: Read by variables of other strategies on the slice; see :mod:`stored_once`.
     stands_for_all = True

@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 
 class Calls:
-    """Builds the calls of a traced `Program` into the graph that called ``run``.
-
-    It keeps the batched value of each tensor that they compute. `results` is what the replica
-    function returned.
-    """
+    """Builds the calls of a traced `Program`, which returned `results`, and keeps batched values."""
 
     def __init__(self, program: Program, results: object) -> None:
         self._program = program

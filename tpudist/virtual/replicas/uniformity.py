@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 class Uniformity:
-    """Knows which tensors of a trace that stands for every replica are uniform.
-
-    The `Program` may still be traced; the tensors `assumed` count as uniform.
-    """
+    """Knows which tensors of a trace are uniform; those that are `assumed` are."""
 
     def __init__(self, program: Program, assumed: Iterable[Tensor] = ()) -> None:
         self._program = program

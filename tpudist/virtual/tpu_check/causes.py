@@ -201,10 +201,7 @@ class _Finder:
         return _reason_of_loop(op)
 
     def _unknown_source(self, tensor: Tensor) -> Operation | None:
-        """Returns the op of a value that a tensor depends on and XLA does not know, else None.
-
-        What a function takes from its caller, and what it returns, is not looked for.
-        """
+        """Returns the op of a value that a tensor depends on and XLA does not know, else None."""
         if tensor.op.type == "Const":
             return None
         pending, seen = [tensor], set()

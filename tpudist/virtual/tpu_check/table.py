@@ -83,10 +83,5 @@ ADVICE = {
 
 
 def advice(op_type: str, has_strings: bool = False) -> tuple[str, str]:
-    """Returns (why a TPU refuses an op, what to type instead).
-
-    Args:
-      op_type: its type.
-      has_strings: whether it takes or gives strings.
-    """
+    """Returns (why a TPU refuses an op, what to type instead), of one with strings or without."""
     return ADVICE.get(op_type, _STRINGS if has_strings else _OTHERWISE)

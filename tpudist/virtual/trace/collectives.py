@@ -48,13 +48,7 @@ _ARGUMENT = re.compile(
 
 
 def traced(fn: Fn, args: Args = (), kwargs: Kwargs | None = None) -> dict[str, int]:
-    """Counts the collectives of a function's program by kind, ``{"all_reduce": 2}``.
-
-    One in a loop's body counts once; one in a function, once for each call.
-
-    Context: cross-replica, eager or in a graph. Eagerly `fn` is traced as a ``tf.function``, and
-    not run; in a graph it is built into that graph.
-    """
+    """Counts the collectives of a function's program by kind, ``{"all_reduce": 2}``."""
     kwargs = kwargs or {}
     if not tf.executing_eagerly():
         graph = tf.compat.v1.get_default_graph()

@@ -32,10 +32,7 @@ V = TypeVar("V")
 
 
 class IdentityMap(MutableMapping[K, V]):
-    """A dictionary by identity, in the order of insertion; it keeps its keys alive.
-
-    Tensors of TensorFlow 2 compare element by element and have no hash.
-    """
+    """A dictionary by identity, in the order of insertion; it keeps its keys alive."""
 
     def __init__(self, pairs: Iterable[tuple[K, V]] | Mapping[K, V] = ()) -> None:
         self._pairs: dict[int, tuple[K, V]] = {}
@@ -82,10 +79,7 @@ def inputs_of(op: Operation) -> list[Tensor]:
 
 
 def controls_of(op: Operation) -> list[Operation]:
-    """The ops that `op` waits for, besides those whose outputs it takes.
-
-    In place of an IdentityN, `op` waits for the ops that the IdentityN waits for.
-    """
+    """The ops that `op` waits for, besides those of its inputs, seen through every IdentityN."""
     controls: list[Operation] = []
     for control in op.control_inputs:
         if control.type == "IdentityN":
@@ -104,11 +98,7 @@ def needs(op: Operation) -> list[Operation]:
 
 
 def sorted_ops(body: Sequence[Operation]) -> list[Operation] | None:
-    """The ops of `body`, each after those of `body` that it needs; None for a loop of TensorFlow 1.
-
-    The gradient of a loop adds ops late in a trace that feed the earlier loop; else the order is
-    that of the trace.
-    """
+    """The ops of `body`, each after those that it needs; None for a loop of TensorFlow 1."""
     inside, order = set(body), []
     is_sorted: dict[Operation, bool] = {}  # False while its inputs are being sorted
     for first in body:

@@ -170,11 +170,7 @@ def meeting() -> Iterator[None]:
 
 @contextlib.contextmanager
 def named(name: str) -> Iterator[None]:
-    """Names the ops of the block after a collective, if replicas meet here.
-
-    The name is a key of `collectives.NAMES`. Elsewhere the host combines values, and no core takes
-    part.
-    """
+    """Names the ops of the block by a key of `collectives.NAMES`, if replicas meet here."""
     meets = getattr(_meetings, "depth", 0) or getattr(current(), "is_meeting", False)
     with tf.compat.v1.name_scope(name) if meets else contextlib.nullcontext():
         yield

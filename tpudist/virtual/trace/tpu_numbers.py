@@ -53,10 +53,7 @@ def are_asked_for() -> bool:
 
 
 def round_operands(graph: Graph, ops: Sequence[Operation] | None = None) -> None:
-    """Rounds the operands of products among `ops`, by default all, of a graph that has not run.
-
-    So it does in functions that they call; nothing if it is not asked for.
-    """
+    """Rounds, if asked, operands of products among `ops`, or all, and in what they call."""
     if not are_asked_for():
         return
     rounded: IdentityMap[Any, Any] = IdentityMap()

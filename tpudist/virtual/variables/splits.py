@@ -154,11 +154,7 @@ def copy_makers() -> IdentityMap[Any, Any]:
 
 
 def split_written(ops: Iterable[Any]) -> None:
-    """Splits the variables stored once that `ops`, of replicas, write by their handles.
-
-    ``tf.raw_ops``, ``training_ops`` and Keras' optimizers of 1.13 do so, not by a method. Each
-    replica then writes its own copy.
-    """
+    """Splits variables stored once that `ops`, of replicas, write by their handles."""
     for op in ops:
         for variable in map(stored_once.of_handle, written(op)):
             if stored_once.may_split(variable):

@@ -34,11 +34,7 @@ def may_split(value: object) -> bool:
 
 
 def assume_equal(variable: Variable, for_good: bool = False) -> None:
-    """Records that a graph relies on `variable` being stored once, if it is.
-
-    `for_good` rules out a split even by replicas that are being traced one by one, whose ops could
-    still be given handles of their own.
-    """
+    """Records that a graph relies on one value; `for_good` if its handles are fixed."""
     if not may_split(variable) or functions.is_in_a_graph_of_keras():
         return
     replicas = None if for_good else variable._own_strategy.extended.replicas
@@ -206,11 +202,7 @@ def _only_copy(variable: object) -> Any:
 
 
 class SharedOnSlice:
-    """A variable that every strategy on its slice may use in replica functions.
-
-    TensorFlow's variables refuse a strategy that is not `_distribute_strategy`, and ask it
-    what is current.
-    """
+    """A variable that every strategy on its slice may use in replica functions."""
 
     #: The strategy that made it.
     _own_strategy = Shared(lambda: None)
@@ -299,10 +291,7 @@ def cores_of(variable: Any, extended: Any) -> Sequence[int]:
 
 
 def runs_on_all_cores_of(variable: Any) -> bool:
-    """Whether the current strategy's replicas run on all cores of a variable, in its order.
-
-    The variable can then be used as if that strategy had made it.
-    """
+    """Whether the current strategy's replicas run on all cores of a variable, in its order."""
     other = strategy_here(variable)
     if other is None:
         return True

@@ -96,10 +96,7 @@ class BatchedGraph:
         return batched.with_tensors(batched.tensors())
 
     def add(self, body: Sequence[Operation], serialized: set[Operation]) -> None:
-        """Adds the batched form of each op of `body`, after those that it needs.
-
-        Those in `serialized` one replica does after the other.
-        """
+        """Adds the batched form of each op of `body`; those `serialized` one replica after the other."""
         later = set()
         for op in body:
             if op in serialized or any(before in later for before in dependencies.needs(op)):

@@ -200,10 +200,7 @@ def _is_own(values: Values, tensor: Tensor) -> bool:
 def read_or_assign(
     ops: Sequence[Operation], place: str, values: Values, cache: dict[Any, _Function]
 ) -> list[Operation]:
-    """Adds reads or assignments for all replicas; returns the ops of the calls.
-
-    The batched outputs are added to `values`, and new functions to `cache`.
-    """
+    """Adds reads or assignments for all replicas and their `values`; returns the calls."""
     done: list[Operation] = []
     for op in ops:
         inputs = [values[tensor] for tensor in dependencies.inputs_of(op)]

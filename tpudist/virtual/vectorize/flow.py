@@ -70,10 +70,7 @@ def finished(graph: Any) -> TracedFunction:
 def branches(
     graph: Any, op: Operation, inputs: Any, output_sums: Any
 ) -> Sequence[BatchedValue] | None:
-    """The batched outputs of `op`, an If or Case op of the trace that has no effect.
-
-    Of the outputs with `output_sums` only the sum over the replicas is needed.
-    """
+    """The batched outputs of an If or Case op; of those with `output_sums` the sum is needed."""
     called, condition = called_functions.branches(op), inputs[0]
     if called is None:
         raise NotBatchable(NOT_KNOWN)

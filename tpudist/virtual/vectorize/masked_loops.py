@@ -64,10 +64,7 @@ WRITES = (_PUSH, _SET)
 def harmless(
     active: Tensor, op: Operation, inputs: Sequence[BatchedValue], summed: bool
 ) -> Sequence[BatchedValue]:
-    """The inputs of `op`, with zeros for inactive replicas where their numbers would count or fail.
-
-    `active` is a bool tensor ``[N]``; `summed` says whether only the sum of the output is needed.
-    """
+    """The inputs of `op`, with zeros for inactive replicas where they would count or fail."""
     divides = op.type in _MAY_FAIL_FOR_INTEGERS and op.inputs[1].dtype.is_integer
     if op.type in _MAY_FAIL or divides and not isinstance(inputs[1], Uniform):
         raise NotBatchable("it may fail for a replica that has left the loop")
@@ -191,10 +188,7 @@ def _static(shape: Any) -> list[int]:
 
 
 class MaskedLoop:
-    """A loop with a mask of the replicas that are active.
-
-    `span` is the `Span` of a loop that goes back over padded lists, or None.
-    """
+    """A loop with a mask of the active replicas; a `Span` if it goes back over padded lists."""
 
     def __init__(self, graph: Any, op: Operation, called: Loop, inputs: Any, span: Any) -> None:
         self._graph, self._op, self._called, self._inputs = graph, op, called, inputs
@@ -205,10 +199,7 @@ class MaskedLoop:
         self._pushed = [source_of(result).op.type == _PUSH for result in called.body.outputs]
 
     def begin(self) -> list[Tensor]:
-        """Adds the further variables of the loop.
-
-        They are the mask of the active replicas, each one's number of rounds, and its span.
-        """
+        """Adds the loop's further variables: the mask, the numbers of rounds, and the span."""
         span = list(self._span[2:]) if self._span else []
         active = self._active(self._graph, self._graph.active, self._inputs, span)
         return [active, tf.zeros([self._graph.count], tf.int32), *span]

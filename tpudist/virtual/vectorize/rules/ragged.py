@@ -45,10 +45,7 @@ _SHAPE_OPS = ("Shape", "ShapeN", "Size")
 
 
 def apply_ragged_rule(node: Node) -> Sequence[BatchedValue] | None:
-    """The batched outputs of a `Node`; None if no rule covers it.
-
-    The class of one of its inputs is in `RAGGED_KINDS`.
-    """
+    """The batched outputs of a `Node` with an input of `RAGGED_KINDS`; None without a rule."""
     for value in node.inputs:
         if isinstance(value, batched_values.PerReplicaTensors) and not isinstance(value, Axes):
             return None

@@ -38,10 +38,7 @@ class NotBatchable(Exception):
 
 
 class BatchedValue:
-    """The values of one tensor of a trace in all replicas; without tensors, a layout.
-
-    `layout_class` is the class that its layout has; None for its own.
-    """
+    """The values of one tensor of a trace in all replicas; without tensors, a layout."""
 
     num_tensors: Any = 1
     layout_class: Any = None
@@ -129,11 +126,7 @@ class Uniform(BatchedValue):
 
 
 class Constant(Uniform):
-    """A uniform value whose numbers are known.
-
-    An op is added, to the graph that was current, only when the tensor is needed: most constants
-    are shapes and axes, of which rules need the numbers.
-    """
+    """A uniform value whose numbers are known; an op is added only when the tensor is needed."""
 
     #: Its layout is that of any uniform value.
     layout_class = Uniform

@@ -93,10 +93,7 @@ class Dims(batched_values.Batch):
 
 
 class Axes(batched_values.PerReplicaTensors):
-    """An output of ``BroadcastGradientArgs``: the axes over which a gradient is summed to `target`.
-
-    ``make()`` returns the axes as a list of tensors, one per replica.
-    """
+    """Axes over which a gradient is summed to `target`; ``make()`` gives a tensor per replica."""
 
     def __init__(self, count: int, target: object, make: Fn) -> None:
         super().__init__(count)
@@ -180,11 +177,7 @@ def constant_outputs(op: Operation, inputs: Any) -> list[Any] | None:
 
 
 def output_shapes(op: Operation, inputs: Any) -> list[Shape]:
-    """The static shapes that the outputs of `op` have in one replica.
-
-    They are those of the trace, or what TensorFlow infers from shapes and values that became known
-    while batching.
-    """
+    """The static shapes of an op's outputs in one replica, as traced or inferred."""
     traced = [tensor.shape for tensor in op.outputs]
     if (
         all(shape.is_fully_defined() for shape in traced)

@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 def from_replicas(
     tensors: Sequence[Tensor], tensor: Tensor, sizes: Sizes | None = None
 ) -> BatchedValue:
-    """The batched value of N tensors, one per replica, that stand for `tensor` of the trace.
-
-    `sizes` is the `ragged_values.Sizes` of their rows, if it is known.
-    """
+    """The batched value of N tensors that stand for `tensor` of the trace, of `sizes` if known."""
     if all(part is tensors[0] for part in tensors):
         return Uniform(len(tensors), tensors[0])
     if tensor.dtype in (tf.resource, tf.variant):

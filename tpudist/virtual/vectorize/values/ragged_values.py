@@ -34,11 +34,7 @@ _SIZES_DEVICE = "/device:CPU:0"
 
 
 class Sizes:
-    """The numbers of rows of all replicas; equal keys mean equal numbers.
-
-    ``make()`` returns them, an int32 tensor ``[N]``; it is called at most once, in the graph of the
-    value.
-    """
+    """The numbers of rows of all replicas, made at most once; equal keys mean equal numbers."""
 
     def __init__(self, key: Any, make: Fn) -> None:
         self.key = key
