@@ -181,19 +181,14 @@ class Explanation:
             if os.environ.get(machine.STRICT_BATCHING) == "1":
                 raise
         self.traced = len(graph.get_operations())
-        self._publish(graph.get_operations())
+        self.publish(graph.get_operations())
 
-    def _publish(self, ops: Sequence[Operation]) -> None:
+    def publish(self, ops: Sequence[Operation]) -> None:
+        """Hands the explanation of what became of `ops` to all recordings."""
         self.name, self._function = name_of(self._function, ops), None
         self.seconds = time.perf_counter() - self._started
         for recording_ in _recordings:
             recording_.append(self)
-
-    def finish_per_replica_trace(self, reason: str, ops: Sequence[Operation]) -> None:
-        """Hands the explanation of replicas that were traced one by one to all recordings."""
-        self.reason = reason
-        self.traced, self.built = len(ops) // self.count, len(ops)
-        self._publish(ops)
 
     @property
     def share(self) -> float:
@@ -328,7 +323,9 @@ def per_replica_trace(extended: Extended, fn: Fn, reason: str) -> Iterator[Any]:
     start = graph and len(graph.get_operations())
     yield explanation
     if graph is not None:
-        explanation.finish_per_replica_trace(reason, graph.get_operations()[start:])
+        ops, explanation.reason = graph.get_operations()[start:], reason
+        explanation.traced, explanation.built = len(ops) // explanation.count, len(ops)
+        explanation.publish(ops)
         extended.explanations.append(explanation)
 
 

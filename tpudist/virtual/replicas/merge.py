@@ -107,8 +107,10 @@ class Merge(function_graphs.Trace):
     def _enter_leaf(self, leaf: Any, keeps_merged: bool) -> Nest:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
-        if keeps_merged and self.program.is_merged(leaf):
-            return self._input(leaf, 0)
+        if keeps_merged:
+            results = [pair for one in self.program.merges for pair in one.results]
+            if any(result is leaf and len(tensors) == 1 for result, tensors in results):
+                return self._input(leaf, 0)
         with self.program.graph.as_default():
             leaf = reductions.of_tensors(leaf)
         inside = self._inside(leaf)

@@ -231,14 +231,6 @@ class Program(function_graphs.Trace):
         known = [part for part in self.parts if part.graph is graph]
         return known[0] if known else Part(self, graph)
 
-    def is_merged(self, tensor: object) -> bool:
-        """Whether a tensor is the one result of a merge for all replicas."""
-        return any(
-            placeholder is tensor and len(tensors) == 1
-            for merge_ in self.merges
-            for placeholder, tensors in merge_.results
-        )
-
 
 class Part(Program):
     """The trace of a branch, or of the body of a loop, in which replicas meet."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Calls:
-    """Builds the calls of a traced `Program`, which returned `results`, and keeps batched values."""
+    """Builds the calls of a traced `Program`, which returned `results`; has batched values."""
 
     def __init__(self, program: Program, results: object) -> None:
         self._program = program
@@ -42,7 +42,9 @@ class Calls:
                 self._batched_values[placeholder] = vectorize.from_replicas(tensors, placeholder)
             for external, placeholder in functions.captures(program.graph):
                 self._batched_values[placeholder] = self._captured(external, placeholder)
-            self._call_all(self._result_tensors())
+            leaves = distributed.flatten([self._results, [v for v, _ in program.deliveries]])
+            tensors = [t for t in leaves if self._is_inside(t) and not isinstance(t, tf.Operation)]
+            self._call_all(list(map(dependencies.origin, tensors)))
             for value, receive in program.deliveries:
                 receive(nests.map_structure(self._result, value))
             return nests.map_structure(self._result, self._results)
@@ -100,15 +102,6 @@ class Calls:
     def _is_inside(self, tensor: Tensor) -> bool:
         return getattr(tensor, "graph", None) is self._program.graph
 
-    def _result_tensors(self) -> list[Any]:
-        results = [self._results]
-        results += [value for value, _ in self._program.deliveries]
-        return [
-            dependencies.origin(t)
-            for t in distributed.flatten(results)
-            if self._is_inside(t) and not isinstance(t, tf.Operation)
-        ]
-
     # Segments.
 
     def _call_batched(self, segment: BatchedSegment) -> None:
@@ -146,17 +139,13 @@ class Calls:
             with tf.control_dependencies(self._last):
                 columns.append(functions.call(function, inputs, segment.outputs))
             self._last = [columns[-1][0].op]
-            self._add_to_sums(segment, columns[-1])
+            for tensor, value in zip(segment.outputs, columns[-1]):
+                if tensor in self._sums:
+                    value = reductions.add(self._sums[tensor], value, tensor.op.name)
+                if tensor in segment.summed:
+                    self._sums[tensor] = value
         for tensor, parts in zip(segment.outputs, zip(*columns)):
             self._batched_values[tensor] = vectorize.from_replicas(parts, tensor)
-
-    def _add_to_sums(self, segment: Segment, outputs: Any) -> None:
-        for tensor, value in zip(segment.outputs, outputs):
-            if tensor in segment.summed:
-                total = self._sums.get(tensor)
-                self._sums[tensor] = (
-                    value if total is None else reductions.add(total, value, tensor.op.name)
-                )
 
     # Merges.
 

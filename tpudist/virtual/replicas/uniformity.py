@@ -17,7 +17,7 @@ from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import Operation, Tensor
+    from tpudist.tfcompat.annotations import Tensor
     from tpudist.virtual.replicas.program import Program
 
 
@@ -60,24 +60,20 @@ class Uniformity:
         """Looks at the ops that were added to the trace since the last time."""
         self._learn_placeholders()
         for op in self._unseen("ops", self._program.graph.get_operations()):
-            follows = self._follows(op)
-            for i, tensor in enumerate(op.outputs):
-                if self._placeholders.get(tensor, follows[i % len(follows)]):
+            taken = [tensor in self._uniform for tensor in op.inputs]
+            if op.type == "IdentityN":  # a custom gradient's: each output is one input
+                follows = taken
+            else:
+                is_one = op.type != "Placeholder" and all(taken) and graphs.only_reads(op)
+                follows = [is_one and not function_graphs.meets(op)] * len(op.outputs)
+            for tensor, is_uniform in zip(op.outputs, follows):
+                if self._placeholders.get(tensor, is_uniform):
                     self._uniform[tensor] = True
 
     def _unseen(self, kind: Any, items: Any) -> list[Any]:
         """The items of a list, which only grows, that were added since the last time."""
         start, self._seen[kind] = self._seen[kind], len(items)
         return items[start:]
-
-    def _follows(self, op: Operation) -> list[bool]:
-        """Whether the outputs of `op` are uniform: one answer for each, or one for all."""
-        uniform = [tensor in self._uniform for tensor in op.inputs]
-        if op.type == "IdentityN":  # a custom gradient's: each output is one input
-            return uniform
-        if op.type == "Placeholder" or not all(uniform):
-            return [False]
-        return [graphs.only_reads(op) and not function_graphs.meets(op)]
 
     def _learn_placeholders(self) -> None:
         """Decides for each new placeholder of the trace whether all replicas get the same value."""

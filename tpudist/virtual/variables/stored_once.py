@@ -133,20 +133,17 @@ class Splittable:
         in_session = functions.in_session_graph()
         across = tf.distribute.in_cross_replica_context()  # where a read is not recorded
         if in_session and as_ref:
-            self._require_one_value(first)
+            if first is None:
+                raise ContextError(
+                    "the variable %r, of which each replica has a copy, in a dictionary of a Saver"
+                    % self.name,  # type: ignore[attr-defined]
+                    "a Saver takes a tensor of it, and would restore the first copy alone",
+                    "tf.train.Saver([variable]), which restores every copy",
+                )
+            self._assumed_equal = True
         elif first is None or not in_session or not versions.TRACE_ONCE or not across:
             return inherited._dense_var_to_tensor(dtype=dtype, name=name, as_ref=as_ref)
         return first._dense_var_to_tensor(dtype=dtype, name=name)
-
-    def _require_one_value(self, first: object) -> None:
-        if first is None:
-            raise ContextError(
-                "the variable %r, of which each replica has a copy, in a dictionary of a Saver"
-                % self.name,  # type: ignore[attr-defined]
-                "a Saver takes a tensor of it, and would restore the first copy alone",
-                "tf.train.Saver([variable]), which restores every copy",
-            )
-        self._assumed_equal = True
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         inherited: Any = super()

@@ -96,7 +96,7 @@ class BatchedGraph:
         return batched.with_tensors(batched.tensors())
 
     def add(self, body: Sequence[Operation], serialized: set[Operation]) -> None:
-        """Adds the batched form of each op of `body`; those `serialized` one replica after the other."""
+        """Adds each op of `body`, batched; the replicas do those in `serialized` in turn."""
         later = set()
         for op in body:
             if op in serialized or any(before in later for before in dependencies.needs(op)):
@@ -131,9 +131,11 @@ class BatchedGraph:
     def _vectorized(self, op: Operation, inputs: Inputs) -> tuple[Outputs | None, str | None]:
         """(batched outputs of `op`, None), or (None, the reason why it cannot be batched)."""
         if op.type in _SHAPES:
-            outputs = _known_shapes(op, inputs, self.count)
-            if outputs:
-                return outputs, None
+            shapes = [batched.static_shape(tensor) for batched, tensor in zip(inputs, op.inputs)]
+            measure: Any = {"Rank": len, "Size": np.prod}.get(op.type, list)
+            if all(shape.is_fully_defined() for shape in shapes):
+                numbers = [measure(shape.as_list()) for shape in shapes]
+                return self._constants(op, numbers), None
         uniform = all(isinstance(batched, batched_values.Uniform) for batched in inputs)
         if uniform and (not functions.is_stateful(op) or graphs.only_reads(op)):
             return self._uniform(op, inputs), None
@@ -189,13 +191,14 @@ class BatchedGraph:
         is_stateful = functions.is_stateful(op)
         constants = None if is_stateful else known_shapes.constant_outputs(op, inputs)
         if constants is not None:
-            return [
-                batched_values.Constant(self.count, value, tensor.dtype)
-                for value, tensor in zip(constants, op.outputs)
-            ]
+            return self._constants(op, constants)
         copy = functions.copy_op(op, [batched.value for batched in inputs])
         self.ops[op] = [copy]
         return [batched_values.Uniform(self.count, output) for output in copy.outputs]
+
+    def _constants(self, op: Operation, numbers: Sequence[Any]) -> Outputs:
+        pairs = zip(numbers, op.outputs)
+        return [batched_values.Constant(self.count, each, t.dtype) for each, t in pairs]
 
     def _once_per_replica(self, op: Operation, values: Inputs) -> Outputs:
         """The outputs of one copy of `op` per replica; stateful copies run one after the other."""
@@ -251,7 +254,15 @@ class BatchedGraph:
         for replica in range(self.count):
             values: IdentityMap[Tensor, Tensor] = IdentityMap()
             for op in ops:
-                copy = self._copy_serialized(op, replica, values, copies, last)
+                inputs = [
+                    values[t] if t in values else self.batched[t].per_replica()[replica]
+                    for t in dependencies.inputs_of(op)
+                ]
+                before = self._control_inputs(op) + (last if _touches(op) else [])
+                for control in dependencies.controls_of(op):
+                    before += copies[control][replica : replica + 1] if control in copies else []
+                with tf.control_dependencies(before):
+                    copy = self._copy(op, inputs, replica, [])
                 copies[op].append(copy)
                 values.update(zip(op.outputs, copy.outputs))
                 last = [copy] if _touches(op) else last
@@ -259,28 +270,6 @@ class BatchedGraph:
             self.record.note(op, "between effects that replicas share")
             self.ops[op] = copies[op]
             self.batched.update(zip(op.outputs, self._outputs_of_copies(op, copies[op])))
-
-    def _copy_serialized(
-        self,
-        op: Operation,
-        replica: int,
-        values: IdentityMap[Tensor, Tensor],
-        copies: dict[Operation, list[Operation]],
-        last: list[Operation],
-    ) -> Operation:
-        inputs = [
-            values[tensor] if tensor in values else self.batched[tensor].per_replica()[replica]
-            for tensor in dependencies.inputs_of(op)
-        ]
-        own_controls = [
-            copies[control][replica]
-            for control in dependencies.controls_of(op)
-            if control in copies
-        ]
-        with tf.control_dependencies(
-            own_controls + self._control_inputs(op) + (last if _touches(op) else [])
-        ):
-            return self._copy(op, inputs, replica, [])
 
 
 def _effect_reason(op: Operation, inputs: Inputs) -> str:
@@ -313,11 +302,7 @@ def _rule_reason(op: Operation, inputs: Inputs) -> str:
 
 
 def failure_reason(error: Any) -> str:
-    """The reason, for the explanation, that a batching rule raised `error`.
-
-    A program that runs without vectorization must also run with it, so the error is not raised.
-    In tpudist's own tests it is, so that none is missed.
-    """
+    """The reason, for the explanation, that a batching rule raised `error`; a test raises it."""
     if os.environ.get(machine.STRICT_BATCHING) == "1":
         raise error
     first_line = (str(error).splitlines() or [""])[0]
@@ -338,15 +323,3 @@ def _checked(op: Operation, outputs: Outputs | None) -> Outputs | None:
 def _touches(op: Operation) -> bool:
     """Whether `op` may have an effect, or depend on one."""
     return functions.is_stateful(op) or any(map(functions.is_resource, op.inputs))
-
-
-def _known_shapes(op: Operation, inputs: Any, count: int) -> Outputs | None:
-    """The outputs of a shape op as constants; None if a shape is not known while tracing."""
-    shapes = [batched.static_shape(tensor) for batched, tensor in zip(inputs, op.inputs)]
-    if not all(shape.is_fully_defined() for shape in shapes):
-        return None
-    measure: Any = {"Rank": len, "Size": np.prod}.get(op.type, list)
-    return [
-        batched_values.Constant(count, measure(shape.as_list()), tensor.dtype)
-        for shape, tensor in zip(shapes, op.outputs)
-    ]

@@ -17,7 +17,7 @@ from tpudist.virtual.vectorize.rules import (  # noqa: F401 (imported to registe
     lists,
     row_sums,
 )
-from tpudist.virtual.vectorize.rules.node import (
+from tpudist.virtual.vectorize.rules.node import (  # noqa: F401
     IDENTITIES,
     LINEAR,
     LIST_OPS,
@@ -26,16 +26,4 @@ from tpudist.virtual.vectorize.rules.node import (
     RULES,
     Node,
 )
-from tpudist.virtual.vectorize.rules.ragged import RAGGED_KINDS, apply_ragged_rule
-
-__all__ = [
-    "IDENTITIES",
-    "LINEAR",
-    "LIST_OPS",
-    "OPTIONAL_OPS",
-    "RAGGED_KINDS",
-    "RESHAPES",
-    "RULES",
-    "Node",
-    "apply_ragged_rule",
-]
+from tpudist.virtual.vectorize.rules.ragged import RAGGED_KINDS, apply_ragged_rule  # noqa: F401

@@ -113,17 +113,14 @@ class Node:
         """Whether all shapes of inputs and outputs are static, or irrelevant."""
         if all(shape.is_fully_defined() for shape in self._input_shapes + self.shapes):
             return True
-        tensors = list(self.op.inputs) + list(self.op.outputs)
-        return self.op.type in KERNEL_SHAPED + IDENTITIES or any(
-            t.dtype == tf.variant for t in tensors
-        )
+        tensors = [*self.op.inputs, *self.op.outputs]
+        is_any = any(tensor.dtype == tf.variant for tensor in tensors)
+        return is_any or self.op.type in KERNEL_SHAPED + IDENTITIES
 
     def has_room(self) -> bool:
         """Whether the kernel of the op takes one axis more."""
-        highest = MAX_RANKS.get(self.op.type)
-        return highest is None or all(
-            len(shape) < highest for shape in self._input_shapes + self.shapes
-        )
+        highest, shapes = MAX_RANKS.get(self.op.type), self._input_shapes + self.shapes
+        return highest is None or all(len(shape) < highest for shape in shapes)
 
     def constant(self, index: int) -> Any:
         """The value of an input, an array; None if it is not known while tracing."""

@@ -151,21 +151,21 @@ class Optionals(BatchedValue):
 
     def per_replica(self) -> list[Any]:
         """One optional per replica."""
-        return [self._of_replica(replica) for replica in range(self.count)]
 
-    def _of_replica(self, replica: int) -> Any:
-        branches = [functools.partial(self._unpacked_one, kind, replica) for kind in self.kinds]
-        if not self.is_branch_output:
-            return branches[0]()
-        condition = self._tensors[1]
-        if condition.dtype == tf.bool:
-            return tf.cond(condition, *branches)
-        return tf.switch_case(condition, branches)
+        def of(kind: Any, replica: int) -> Any:
+            is_empty = kind is None
+            return tf.raw_ops.OptionalNone() if is_empty else _pack(unpack(self, *kind)[replica])
 
-    def _unpacked_one(self, kind: Any, replica: int) -> Any:
-        if kind is None:
-            return tf.raw_ops.OptionalNone()
-        return _pack(unpack(self, *kind)[replica])
+        optionals = []
+        for replica in range(self.count):
+            branches = [functools.partial(of, kind, replica) for kind in self.kinds]
+            if not self.is_branch_output:
+                optionals.append(branches[0]())
+            elif self._tensors[1].dtype == tf.bool:
+                optionals.append(tf.cond(self._tensors[1], *branches))
+            else:
+                optionals.append(tf.switch_case(self._tensors[1], branches))
+        return optionals
 
 
 def unpack(optional: Any, dtype: DType, shape: Any) -> Any:
