@@ -1,8 +1,7 @@
 """Finds the Keras that is ``tf.keras`` of the three eras, and its modules.
 
-Up to 2.15 it is the TensorFlow's own, from 2.16 on the package ``tf_keras`` of the
-same release. Without that package, and where TF_USE_LEGACY_KERAS says no, it is the
-installed Keras 3.
+Up to 2.15 it is the TensorFlow's own, from 2.16 on the package ``tf_keras`` of the same release.
+Without that package, and where TF_USE_LEGACY_KERAS says no, it is the installed Keras 3.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Flags for the installed release of TensorFlow; no other module asks for its version.
 
-Every difference between releases that tpudist depends on is one named flag
-with the release it starts at. Code elsewhere reads the flag, never the
-version. The figures come from running the installed wheels of each release
-(see ``compat/``).
+Every difference between releases that tpudist depends on is one named flag with the release it
+starts at. Code elsewhere reads the flag, never the version. The figures come from running the
+installed wheels of each release (see ``compat/``).
 """
 
 from __future__ import annotations
@@ -57,9 +56,8 @@ if not _since(OLDEST):
 #: TensorFlow 2: eager execution and resource variables by default.
 TF2 = _since("2.0")
 
-#: ``tf.keras`` is Keras 3 (tensorflow 2.16 release notes), unless the user
-#: asked for ``tf_keras`` with TF_USE_LEGACY_KERAS. What it is for the eras is in
-#: :mod:`tpudist.tfcompat.keras_packages`.
+#: ``tf.keras`` is Keras 3 (tensorflow 2.16 release notes), unless the user asked for ``tf_keras``
+#: with TF_USE_LEGACY_KERAS. What it is for the eras is in :mod:`tpudist.tfcompat.keras_packages`.
 KERAS_3 = _since("2.16")
 
 #: ``tf.keras.optimizers`` are of new classes, those before are in
@@ -294,8 +292,7 @@ HAS_SHARDING_OP = _since("2.2")
 #: as a segmentation fault), later it is an identity.
 XLA_SHARDING_CRASHES_CPU = _since("2.2") and not _since("2.12")
 
-#: A second native class, ``tf.distribute.TPUStrategy``, besides the
-#: experimental one (2.3).
+#: A second native class, ``tf.distribute.TPUStrategy``, besides the experimental one (2.3).
 HAS_TPU_STRATEGY_V2 = _since("2.3")
 
 #: ``xla_sharding.assign_device`` is called ``single_device`` (2.22).
@@ -309,10 +306,9 @@ HAS_FUNCTION_CLONE = _since("2.2")
 #: appends them to the inputs itself (until 1.14; see eager/function.py there).
 CAPTURES_ARE_A_DICT = not _since("1.15")
 
-#: ``ops.init_scope`` keeps the innermost named device and drops device functions,
-#: so a variable created in a function would get the label of a replica that is
-#: traced on its own (until 2.3; seen on 1.14, and without soft placement on 1.15
-#: and 2.2).
+#: ``ops.init_scope`` keeps the innermost named device and drops device functions, so a variable
+#: created in a function would get the label of a replica that is traced on its own (until 2.3; seen
+#: on 1.14, and without soft placement on 1.15 and 2.2).
 INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS = not TRACE_ONCE
 
 #: A graph adds a function with all that it calls (2.13); before, the function

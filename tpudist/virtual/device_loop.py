@@ -1,7 +1,6 @@
 """Builds several training steps as one device-side loop.
 
-Reference: ``run_steps_on_dataset`` (contrib) and
-``extended.experimental_run_steps_on_iterator``.
+Reference: ``run_steps_on_dataset`` (contrib) and ``extended.experimental_run_steps_on_iterator``.
 """
 
 from __future__ import annotations

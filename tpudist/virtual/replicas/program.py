@@ -1,13 +1,12 @@
 """Traces a replica function once, for all replicas.
 
-A real TPU traces the replica function once, with a symbolic replica id, and
-runs the compiled program on every core. So does the virtual TPU in a
-``tf.function``: the trace is one FuncGraph. Where the function leaves replica
-context (``merge_call``, and with it every all-reduce and every assignment
-that aggregates) the trace records a merge. When it ends, :mod:`segments` cuts it
-at the merges. :mod:`segment_calls` calls each merge once, and each segment once if
-:mod:`vectorize` can batch the replicas, else once per replica. A branch or loop in which the
-replicas meet is cut itself (a `Part`), and is like a merge to the trace around it (:mod:`flows`).
+A real TPU traces the replica function once, with a symbolic replica id, and runs the compiled
+program on every core. So does the virtual TPU in a ``tf.function``: the trace is one FuncGraph.
+Where the function leaves replica context (``merge_call``, and with it every all-reduce and every
+assignment that aggregates) the trace records a merge. When it ends, :mod:`segments` cuts it at the
+merges. :mod:`segment_calls` calls each merge once, and each segment once if :mod:`vectorize` can
+batch the replicas, else once per replica. A branch or loop in which the replicas meet is cut itself
+(a `Part`), and is like a merge to the trace around it (:mod:`flows`).
 """
 
 from __future__ import annotations

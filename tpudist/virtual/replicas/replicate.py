@@ -2,10 +2,9 @@
 
 In a ``tf.function``, and in the graph of ``run_steps_on_dataset``, the replica function is traced
 once, as on a real TPU (:mod:`program`). In another TF 1 graph, and on releases whose replica
-contexts need a static id, it is traced once per replica (:mod:`per_replica_trace`):
-legacy graph code keeps tensors and ops of the replica function in Python and
-fetches them from the Session. So is a tower that asks in Python which one it is
-(:mod:`python_ids`), as contrib let it.
+contexts need a static id, it is traced once per replica (:mod:`per_replica_trace`): legacy graph
+code keeps tensors and ops of the replica function in Python and fetches them from the Session. So
+is a tower that asks in Python which one it is (:mod:`python_ids`), as contrib let it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Makes the virtual TPU's variables, and defines their classes.
 
-A mirrored variable is one variable that every replica reads. A sync-on-read
-variable is one variable per replica. A mirrored variable is split into one per
-replica when a replica function assigns it without aggregation, or an update gives
-it, a value that replicas may not share: from then on the copies of a real TPU may differ.
-:mod:`splits` does that.
+A mirrored variable is one variable that every replica reads. A sync-on-read variable is one
+variable per replica. A mirrored variable is split into one per replica when a replica function
+assigns it without aggregation, or an update gives it, a value that replicas may not share: from
+then on the copies of a real TPU may differ. :mod:`splits` does that.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Batching rules: how to do an op of each type once for all replicas.
 
-A rule is registered for one or several op types (:mod:`node`); an op without a rule is copied
-once per replica. Types that have no rule of ours use TensorFlow's own converters
-(:mod:`converted`). The rules for ragged values are in :mod:`ragged`, :mod:`row_sums` and
-:mod:`dims`.
+A rule is registered for one or several op types (:mod:`node`); an op without a rule is copied once
+per replica. Types that have no rule of ours use TensorFlow's own converters (:mod:`converted`). The
+rules for ragged values are in :mod:`ragged`, :mod:`row_sums` and :mod:`dims`.
 
 To add a rule, add its case too, to tests/virtual/vectorize/batching_cases.py or a file beside it.
 """
