@@ -61,6 +61,24 @@ def _masked(x, y):
     ]
 
 
+def _normalized(x, y):
+    """An op on the whole batch of a replica, and its gradient, keep the rows of a convolution."""
+
+    def loss(x, kernel):
+        y = tf.nn.conv2d(images(x), kernel, 1, "SAME")
+        mean, zero = tf.reduce_mean(kernel, [0, 1, 2]), kernel[0, 0, 0] * 0
+        y = tf.compat.v1.nn.fused_batch_norm(y, mean + 1, zero)[0] * y
+        return tf.reduce_sum(tf.nn.conv2d(y, kernel[:, :, :1] + kernel, 1, "SAME") ** 2)
+
+    return gradient(lambda x: loss(x, kernel(1, 2, 3, 3)), x)
+
+
+def _unstacked(x, y):
+    """What is unstacked of a per-replica value has equal numbers of rows."""
+    one, other = tf.unstack(tf.transpose(tf.reshape(x, [-1, 2, 3, 1]), [1, 0, 2, 3]))
+    return tf.nn.softmax(tf.matmul(one, other, transpose_b=True))
+
+
 def _lists(x, y):
     """A loop that carries rows, and one that carries a list of them."""
     summed = tf.while_loop(lambda i, z: i < 3, lambda i, z: (i + 1, z * x + 1), (0, x * 0))[1]
@@ -293,6 +311,8 @@ CASES = {
         lambda x: tf.reduce_sum(tf.nn.max_pool3d(images(x)[:, None], 2, 1, "SAME") ** 2), x
     ),
     "reflected": lambda x, y: tf.pad(x, [[0, 0], [1, 2]], "REFLECT"),
+    "normalized": _normalized,
+    "unstacked": _unstacked,
     "masks": _masked,
     "control flow": _lists,
 }
@@ -308,6 +328,8 @@ COPIED_TYPES = {
     "convolutions": "Conv2DBackpropFilter Conv3DBackpropFilterV2 "
     "DepthwiseConv2dNativeBackpropFilter",
     "tables": "AddV2 GatherV2 LookupTableFindV2 OneHot Range StridedSlice UnsortedSegmentSum Where",
+    "normalized": "FusedBatchNormGradV3 FusedBatchNormV3",
+    "unstacked": "Transpose Unpack",
     "masks": "GatherV2 Reshape UnsortedSegmentSum Where",
     "control flow": "Identity OptionalFromValue OptionalGetValue",
 }

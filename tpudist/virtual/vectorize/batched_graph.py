@@ -240,11 +240,13 @@ class BatchedGraph:
         self, op: Operation, copies: list[Operation], sizes: Sizes | None = None
     ) -> Outputs:
         """The batched outputs of `op`, from those of its `copies`, one per replica."""
-        columns = zip(*[copy.outputs for copy in copies])
-        return [
-            layouts.from_replicas(list(column), tensor, sizes)
-            for column, tensor in zip(columns, op.outputs)
-        ]
+        outputs: list[Any] = []
+        for i, tensor in enumerate(op.outputs):
+            parts = [copy.outputs[i] for copy in copies]
+            outputs.append(layouts.from_replicas(parts, tensor, sizes))
+            # What is unstacked has equal shapes.
+            sizes = getattr(outputs[0], "sizes", None) if op.type == "Unpack" else None
+        return outputs
 
     # Serialized ops: all of one replica, then all of the next.
 

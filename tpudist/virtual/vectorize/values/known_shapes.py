@@ -149,8 +149,11 @@ StatelessTruncatedNormalV2 TruncatedNormal""".split()
 
 
 def output_sizes(op: Operation, inputs: Any) -> Sizes | None:
-    """The `Sizes` of the output of `op`, if its inputs have them; else None."""
+    """The `Sizes` of the first output of `op`, if its inputs have them; else None."""
+    if op.type in ("FusedBatchNormV3", "FusedBatchNormGradV3"):  # as many rows as its images
+        return next((v.sizes for v in inputs if isinstance(v, ragged_values.Ragged)), None)
     numbers = entries(inputs[0]) if op.type in _SHAPE_FROM_INPUT else None
+    numbers = entries(inputs[1]) if op.type == "Reshape" else numbers
     return numbers[0] if numbers and isinstance(numbers[0], Sizes) else None
 
 
