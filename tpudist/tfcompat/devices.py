@@ -10,10 +10,8 @@ from tensorflow.core.protobuf import rewriter_config_pb2
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import tpu, versions
 
-_HERE = "/job:localhost/replica:0/task:0/device:"
-
 #: The CPU device on which input pipelines run.
-HOST = _HERE + "CPU:0"
+HOST = tpu.HERE + "CPU:0"
 
 
 def gpus() -> int:
@@ -33,7 +31,7 @@ def provided(kind: str, count: int) -> list[str]:
             "TensorFlow sees %d GPU(s) on this machine" % gpus(),
             "a smaller number, or cpus:%d: logical CPUs" % count,
         )
-    return [_HERE + "%s:%d" % (kind, i) for i in range(count)]
+    return [tpu.HERE + "%s:%d" % (kind, i) for i in range(count)]
 
 
 def configure(config: Any) -> None:

@@ -339,11 +339,6 @@ def capture(graph: Graph, tensor: Tensor) -> Tensor:
     return graph.capture(tensor) if isinstance(graph, FuncGraph) else tensor
 
 
-def replace_input(op: Operation, index: int, tensor: Tensor) -> None:
-    """Gives `op`, of a graph that has not run, another input."""
-    op._update_input(index, tensor)
-
-
 def is_resource(tensor: Tensor) -> bool:
     """Whether `tensor` is the handle of a variable, table or queue."""
     return tensor.dtype == tf.resource

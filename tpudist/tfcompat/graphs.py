@@ -137,7 +137,7 @@ def learning_phase_known() -> Iterator[None]:
     phase, built = _set_by_the_program(), phases.get(graph)
     if phase is not None and isinstance(built, tf.Tensor):
         with graph.as_default(), tf.control_dependencies(None):
-            functions.replace_input(built.op, 0, tf.constant(bool(phase)))
+            built.op._update_input(0, tf.constant(bool(phase)))
 
 
 def _set_by_the_program() -> int | None:
@@ -230,11 +230,6 @@ READS = (
     "ResourceGather",
     "VariableShape",
 )
-
-
-def flow_of(op: Operation) -> object:
-    """The branch or loop of TensorFlow 1 that `op` is in, or None."""
-    return op._get_control_flow_context()
 
 
 def only_reads(op: Operation) -> bool:
@@ -425,7 +420,7 @@ def beside(op: Operation) -> Iterator[None]:
     graph: Any = op.graph
     with graph.as_default(), graph.device(None), graph.device(op.device):
         with tf.control_dependencies(None):  # the end of this block restores the loop or branch
-            graph._set_control_flow_context(flow_of(op))
+            graph._set_control_flow_context(op._get_control_flow_context())
             yield
 
 

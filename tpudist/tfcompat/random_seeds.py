@@ -120,7 +120,8 @@ def numbered(graph: CountingGraph) -> list[Any]:
     """[(number of ops before it, random op without a seed, None if unused)] of each number."""
     ops, found = graph.get_operations() if graph.counted else [], []
     for position, number in graph.counted:
-        of_number = (op for op in ops[position:] if is_random(op) and was_numbered(op, number))
+        seeds = (number, number or _NOT_ZERO)
+        of_number = (op for op in ops[position:] if is_random(op) and op.get_attr("seed2") in seeds)
         found.append((position, next(of_number, None)))
     return found
 
@@ -154,17 +155,17 @@ def number_of_replica(number: int, replica_id: int) -> int:
     return zlib.crc32(("%d of replica %d" % (number, replica_id)).encode()) % _NOT_ZERO
 
 
-def was_numbered(op: Operation, number: int) -> bool:
-    """Whether `op` has the seed that TensorFlow gives the random op of that number."""
-    return op.get_attr("seed2") in (number, number or _NOT_ZERO)
-
-
 def is_random(op: Operation) -> bool:
     """Whether `op` draws random numbers from a state of its own."""
     if op.type not in _random:
         names = {attr.name for attr in op.op_def.attr}
         _random[op.type] = functions.is_stateful(op) and names.issuperset(_SEEDS)
     return _random[op.type]
+
+
+def was_numbered(op: Operation, number: int) -> bool:
+    """Whether `op` has the seed that TensorFlow gives the random op of that number."""
+    return op.get_attr("seed2") in (number, number or _NOT_ZERO)
 
 
 def attribute(number: int) -> dict[Any, Any]:

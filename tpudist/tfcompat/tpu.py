@@ -96,7 +96,8 @@ def real_devices() -> list[Any]:
     return [device.name for device in device_lib.list_local_devices()]
 
 
-_HERE = "/job:localhost/replica:0/task:0/device:"
+#: How the names of this process' devices begin.
+HERE = "/job:localhost/replica:0/task:0/device:"
 
 
 def system_metadata(cores: int, hosts: int, topology: object) -> Any:
@@ -106,7 +107,7 @@ def system_metadata(cores: int, hosts: int, topology: object) -> Any:
         if versions.RESOLVER_HAS_METADATA
         else tpu_system_metadata._TPUSystemMetadata
     )
-    name = _HERE + "TPU:%d"
+    name = HERE + "TPU:%d"
     return kind(
         num_cores=cores,
         num_hosts=hosts,
@@ -118,7 +119,7 @@ def system_metadata(cores: int, hosts: int, topology: object) -> Any:
 
 def system_device() -> object:
     """The device that a Session lists beside the cores: the device that starts a TPU."""
-    return session._DeviceAttributes(_HERE + "TPU_SYSTEM:0", "TPU_SYSTEM", 0, 0)
+    return session._DeviceAttributes(HERE + "TPU_SYSTEM:0", "TPU_SYSTEM", 0, 0)
 
 
 #: The class of all Sessions, TensorFlow's own among them.

@@ -116,10 +116,8 @@ def with_effects(step: Fn) -> Fn:
         graph = tf.compat.v1.get_default_graph()
         flow, start = functions.control_flow_context(), len(graph.get_operations())
         result = step(context, inputs)
-        ops = graph.get_operations()[start:]
-        return tf.group(
-            result, *[op for op in ops if functions.is_stateful(op) and graphs.flow_of(op) is flow]
-        )
+        ops = [op for op in graph.get_operations()[start:] if functions.is_stateful(op)]
+        return tf.group(result, *[op for op in ops if op._get_control_flow_context() is flow])
 
     return run
 

@@ -97,7 +97,7 @@ class Replicas:
             match = _REPLICA.search(op.name)
             for i, tensor in enumerate(op.inputs) if match else ():
                 if tensor is captured[0]:
-                    functions.replace_input(op, i, captured[int(match.group(1))])  # type: ignore[union-attr]
+                    op._update_input(i, captured[int(match.group(1))])  # type: ignore[union-attr]
 
 
 class Replica(distributed.MirroredReplicaContext):

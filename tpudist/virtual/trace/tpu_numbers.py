@@ -74,7 +74,7 @@ def _round(op: Operation, rounded: IdentityMap[Any, Any]) -> None:
             with graphs.beside(op):
                 shorter = tf.cast(tensor, tf.bfloat16)
                 rounded[tensor] = tf.cast(shorter, tf.float32, name=_NAME)
-        functions.replace_input(op, i, rounded[tensor])
+        op._update_input(i, rounded[tensor])
 
 
 def _operands(kind: str, count: int) -> Sequence[int]:

@@ -103,12 +103,10 @@ def summed_in(function: Function, output_sums: Sequence[bool]) -> Tensors:
     sums_only = only_summed(
         function.body, IdentityMap.of(t for t, is_sum in pairs if is_sum), not_summed
     )
-    consumers = _consumers(function.body)
+    consumers, outputs = _consumers(function.body), IdentityMap.of(function.outputs)
     calls: dict[Any, Any] = {}
     for tensor in function.inputs:
-        if _only_sum_needed(
-            tensor, consumers, sums_only, not_summed, IdentityMap.of(function.outputs), calls
-        ):
+        if _only_sum_needed(tensor, consumers, sums_only, not_summed, outputs, calls):
             sums_only[tensor] = tensor
     return sums_only
 
@@ -119,12 +117,8 @@ def summed_variables(loop: Loop, output_sums: Sequence[bool]) -> list[bool]:
     while True:
         sums_only = summed_in(loop.body, variables)
         used = IdentityMap.of(t for op in loop.condition.body for t in dependencies.inputs_of(op))
-        still = [
-            is_sum and inner in sums_only and condition_input not in used
-            for is_sum, inner, condition_input in zip(
-                variables, loop.body.inputs, loop.condition.inputs
-            )
-        ]
+        triples = zip(variables, loop.body.inputs, loop.condition.inputs)
+        still = [a_sum and own in sums_only and other not in used for a_sum, own, other in triples]
         if still == variables:
             return variables
         variables = still
@@ -180,13 +174,8 @@ def _takes_sum(op: Operation, tensor: Tensor, sums_only: Any, calls: Any) -> boo
 
 def _is_linear(op: Operation) -> bool:
     """Whether `op` of sums of its inputs is the sum of its outputs."""
-    return (
-        op.type in rules.LINEAR
-        and len(op.outputs) == 1
-        and all(
-            op.type in rules.RESHAPES
-            or tensor.shape.is_fully_defined()
-            and tensor.shape == op.outputs[0].shape
-            for tensor in op.inputs
-        )
-    )
+    if op.type not in rules.LINEAR or len(op.outputs) != 1:
+        return False
+    shapes = [tensor.shape for tensor in op.inputs]
+    is_kept = all(each.is_fully_defined() and each == op.outputs[0].shape for each in shapes)
+    return is_kept or op.type in rules.RESHAPES

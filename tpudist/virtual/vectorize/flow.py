@@ -76,34 +76,25 @@ def branches(
         raise NotBatchable(NOT_KNOWN)
     if not isinstance(condition, Uniform):
         raise NotBatchable("replicas take different branches")
-    batched = [
-        BatchedFunction(
-            graph, function, inputs[1:], called_functions.summed_in(function, output_sums)
-        )
-        for function in called
-    ]
+    batched = []
+    for function in called:
+        sums_only = called_functions.summed_in(function, output_sums)
+        batched.append(BatchedFunction(graph, function, inputs[1:], sums_only))
     results = list(zip(*[branch.outputs for branch in batched]))
     layouts = [functools.reduce(common_layout, values) for values in results]
     made: Any = [branch.finish(layouts) for branch in batched]
-    attributes = (
-        dict(zip(("then_branch", "else_branch"), made)) if "If" in op.type else {"branches": made}
-    )
+    is_if, taken = "If" in op.type, tensors_of(inputs[1:])
+    attributes = dict(zip(("then_branch", "else_branch"), made)) if is_if else {"branches": made}
     call = made_ops.create_with_functions(
-        op,
-        [condition.value],
-        tensors_of(inputs[1:]),
-        batched[0].tensors,
-        ("Tin", "Tout"),
-        attributes,
+        op, [condition.value], taken, batched[0].tensors, ("Tin", "Tout"), attributes
     )
     for branch in batched:
         graph.record.add(branch.inner.record)
-    return [
-        value.as_branch_output(condition.value, values)
-        if isinstance(value, variants.Optionals)
-        else value
-        for value, values in zip(outputs_of(op, call, layouts), results)
-    ]
+    outputs = list(outputs_of(op, call, layouts))
+    for i, value in enumerate(outputs):
+        if isinstance(value, variants.Optionals):
+            outputs[i] = value.as_branch_output(condition.value, results[i])
+    return outputs
 
 
 def outputs_of(op: Operation, call: Any, layouts: Any) -> Sequence[BatchedValue]:
