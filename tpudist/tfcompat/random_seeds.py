@@ -120,8 +120,7 @@ def numbered(graph: CountingGraph) -> list[Any]:
     """[(number of ops before it, random op without a seed, None if unused)] of each number."""
     ops, found = graph.get_operations() if graph.counted else [], []
     for position, number in graph.counted:
-        seeds = (number, number or _NOT_ZERO)
-        of_number = (op for op in ops[position:] if is_random(op) and op.get_attr("seed2") in seeds)
+        of_number = (op for op in ops[position:] if is_random(op) and was_numbered(op, number))
         found.append((position, next(of_number, None)))
     return found
 
