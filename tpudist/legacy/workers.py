@@ -242,9 +242,9 @@ def _restores() -> Iterator[quirks.Patch]:
 
 def _sessions() -> Iterator[quirks.Patch]:
     """Yields what makes a Session one of this worker's server, whoever makes it."""
-    from tpudist.tfcompat import clusters
+    from tpudist.tfcompat import tpu
 
-    base = clusters.session_class()
+    base = tpu.BaseSession
     native = base.__init__
 
     @functools.wraps(native)

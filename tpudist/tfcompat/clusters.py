@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Nest
 
 if versions.HAS_CLUSTERS:
-    from tensorflow.python.client import session
     from tensorflow.python.distribute import (
         collective_all_reduce_strategy,
         input_lib,
@@ -211,11 +210,6 @@ def start(names: Sequence[str]) -> None:
     """Starts the server of this process, with the devices `names`, and waits for all workers'."""
     if not is_started():
         WorkerExtended(_NoStrategy(), names)
-
-
-def session_class() -> type[Any]:
-    """The class from which all classes of Sessions are derived."""
-    return session.BaseSession
 
 
 def in_session(graph: object, config: object) -> tuple[str, Any, Any]:

@@ -1,14 +1,11 @@
 """Distributed values with more than TensorFlow's have: ``get(device)`` and errors that say more.
 
-Code of TensorFlow until 2.1 takes the component of a device, or that of the replica that is
-current, off what towers return, off what an update or a reduction gives, and off variables.
+Code of TensorFlow until 2.1 takes the component of a device, or the current one, off what towers,
+updates and reductions give, and off variables.
 
 TensorFlow's ``PerReplica`` has no ``numpy()``, no arithmetic and no conversion to a tensor, and its
-errors do not say what has these. The values that :func:`telling` makes of it differ in their errors
-alone: they are instances of TensorFlow's class, and of the same type in functions. This holds from
-TensorFlow 2.15 on. Before, branches and loops compare the classes of what they take and give, and
-the values stay TensorFlow's own. So do the batches of its own datasets, on a real TPU and where
-devices are the cores.
+errors do not say what has these. The values of :func:`telling` differ in their errors alone, from
+2.15 on: before, branches and loops compare the classes of what they take and give.
 """
 
 from __future__ import annotations
@@ -162,12 +159,11 @@ _TellingPerReplica.__name__ = _TellingByDevice.__name__ = "PerReplica"
 
 def telling(structure: Nest) -> Nest:
     """A structure, with values that say what to type in place of TensorFlow's own."""
-    return nests.map_structure(_telling, structure) if versions.TYPE_SPECS_CAST else structure
 
+    def made(leaf: Any) -> Nest:
+        if type(leaf) is values.PerReplica:
+            return _TellingPerReplica(leaf._values)
+        by_device = type(leaf) is PerReplicaByDevice
+        return _TellingByDevice(leaf._values).on(leaf._extended) if by_device else leaf
 
-def _telling(leaf: Any) -> Nest:
-    if type(leaf) is values.PerReplica:
-        return _TellingPerReplica(leaf._values)
-    if type(leaf) is PerReplicaByDevice:
-        return _TellingByDevice(leaf._values).on(leaf._extended)
-    return leaf
+    return nests.map_structure(made, structure) if versions.TYPE_SPECS_CAST else structure

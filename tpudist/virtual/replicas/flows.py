@@ -1,9 +1,8 @@
 """Branches and loops in which replicas meet.
 
-TensorFlow makes a function of a branch or of a loop's body. Where replicas meet in one, its graph
-is a trace with merges, a ``Part``, and the op that calls it is like a merge to the trace around
-it: all replicas are there together. In its place a branch or loop over all replicas is built,
-whose body calls the segments and merges of the part, one after the other.
+Where replicas meet in the function of a branch or of a loop's body, its graph is a trace with
+merges, a ``Part``, and the op that calls it is like a merge to the trace around it. In its place a
+branch or loop over all replicas is built, whose body calls the part's segments and merges.
 """
 
 from __future__ import annotations

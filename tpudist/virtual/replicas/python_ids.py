@@ -1,9 +1,8 @@
 """Finds whether a replica function asks in Python for the number or the device of its replica.
 
-``if get_tower_context().tower_id == 0`` wants a number of Python's, which a trace that stands for
-all replicas does not have. What the function can reach in the program is looked through before
-it is called; if anything in it asks, each replica is traced on its own. All else that Python does
-in a replica function happens once, as in a TPU's computation.
+``if get_tower_context().tower_id == 0`` wants a number of Python's, which one trace for all has not.
+What the function can reach in the program is looked through before it is called; if anything
+in it asks, each replica is traced on its own.
 """
 
 from __future__ import annotations
@@ -78,7 +77,12 @@ def _search(pending: list[Any]) -> str | None:
 def _reached(thing: object) -> Iterator[Any]:
     """The objects that calls of `thing` may reach, to be searched next."""
     if isinstance(thing, types.FunctionType):
-        yield from _of_function(thing)
+        held = _cells(thing).values()
+        if _is_library(thing.__code__.co_filename):
+            yield from (getattr(thing, "__wrapped__", None), *filter(callable, held))
+        else:
+            yield from (*held, *(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values())
+            yield from (value for _, _, _, value in _loads(thing, thing.__code__))
     elif isinstance(thing, type):
         for base in thing.__mro__:
             if base is not object and not _is_library(_file_of(base)):
@@ -101,16 +105,6 @@ def _reached(thing: object) -> Iterator[Any]:
             yield from (parts[name] for name in _HELD if name in parts)
         else:
             yield from (type(thing), *parts.values())
-
-
-def _of_function(fn: Any) -> Iterator[Any]:
-    held = _cells(fn).values()
-    if _is_library(fn.__code__.co_filename):
-        yield from (getattr(fn, "__wrapped__", None), *filter(callable, held))
-    else:
-        yield from (*held, *(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values())
-        for _, _, _, value in _loads(fn, fn.__code__):
-            yield value
 
 
 def _asks(fn: Any, code: Any) -> Iterator[tuple[int, str]]:

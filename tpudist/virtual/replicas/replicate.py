@@ -130,13 +130,11 @@ def call_in_function(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs) -> 
 
 def _wrapper(extended: Extended, fn: Fn) -> Fn:
     """Wraps the replicas of `fn` in a ``tf.function``, the same for the same `fn`."""
-    owner = getattr(fn, "__self__", None)
-    function = getattr(fn, "__func__", fn)
+    owner, function = getattr(fn, "__self__", None), getattr(fn, "__func__", fn)
+    key = function if owner is None else owner
     try:
-        wrappers = _wrappers.setdefault(extended, weakref.WeakKeyDictionary()).setdefault(
-            function, weakref.WeakKeyDictionary()
-        )
-        key = function if owner is None else owner
+        of_extended = _wrappers.setdefault(extended, weakref.WeakKeyDictionary())
+        wrappers: Any = of_extended.setdefault(function, weakref.WeakKeyDictionary())
         if key not in wrappers:
             wrappers[key] = _wrap(extended, fn)
         return wrappers[key]
@@ -145,14 +143,13 @@ def _wrapper(extended: Extended, fn: Fn) -> Fn:
 
 
 def _wrap(extended: Extended, fn: Fn) -> Fn:
-    target = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else (weakref.ref(fn))
-    target_extended = weakref.ref(extended)
+    target: Any = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else weakref.ref(fn)
+    target_extended: Any = weakref.ref(extended)
 
     def for_each_replica(*args: Any, **kwargs: Any) -> Nest:
-        replica_function: Any = target()
-        replica_function = functions.python_function(replica_function)
-        extended: Any = target_extended()
-        results = extended.call_for_each_replica(functions.convert(replica_function), args, kwargs)
+        converted = functions.convert(functions.python_function(target()))
+        extended = target_extended()
+        results = extended.call_for_each_replica(converted, args, kwargs)
         return nests.map_structure(lambda leaf: _out_of_function(extended, leaf), results)
 
     # A signature is of one replica's arguments, not of per-replica values.
@@ -190,13 +187,11 @@ def _out_of_function(extended: Extended, leaf: object) -> Nest:
         return None
     if not isinstance(leaf, tf.Variable):
         return leaf
-    parts = distributed.components(leaf)
-    count = len(extended.worker_devices)
+    parts, count = distributed.components(leaf), len(extended.worker_devices)
     if any(part is not parts[0] for part in parts):
         return distributed.per_replica(extended, [part.read_value() for part in parts])
-    if count == 1:
-        return parts[0].read_value()
-    return distributed.per_replica(extended, reductions.copies(parts[0].read_value(), count))
+    copies = reductions.copies(parts[0].read_value(), count)
+    return distributed.per_replica(extended, copies) if count > 1 else copies[0]
 
 
 #: TensorFlow's loggers: absl's from 2.0 on, its own before.

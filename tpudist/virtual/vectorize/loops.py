@@ -1,7 +1,6 @@
 """Batches loops.
 
-The body of a loop is batched repeatedly, until the layout of each of its variables is a fixed
-point: the first layout is that of the loop's input, the last one can hold both the input and the
+The body of a loop is batched until the layout of each variable can hold both the input and the
 result of a round. Most often it is found at once, by what a round makes different on each replica.
 Loops that replicas leave at different times are in :mod:`masked_loops`.
 """

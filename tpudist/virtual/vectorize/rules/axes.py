@@ -64,10 +64,8 @@ def transpose(node: Node) -> Sequence[BatchedValue] | None:
         return None
     if len(order) > 1 and order[0] == 0:  # each row by itself
         return node.on_rows(node.inputs[0].rows(), made_ops.constant(order, order.dtype))
-    return node.on_stacked(
-        node.inputs[0].stacked(),
-        made_ops.constant([0] + [axis % len(order) + 1 for axis in order], order.dtype),
-    )
+    shifted = [0] + [axis % len(order) + 1 for axis in order]
+    return node.on_stacked(node.inputs[0].stacked(), made_ops.constant(shifted, order.dtype))
 
 
 @rule("Tile")
@@ -86,9 +84,8 @@ def broadcast_to(node: Node) -> Sequence[BatchedValue] | None:
     value = node.inputs[node.op.type == "Fill"]
     if isinstance(value, batched_values.Uniform):
         return [value.with_tensors([tf.broadcast_to(value.value, node.shape())])]
-    return node.from_stacked(
-        tf.broadcast_to(value.stacked_to_rank(len(node.shape())), [node.count] + node.shape())
-    )
+    stacked = value.stacked_to_rank(len(node.shape()))
+    return node.from_stacked(tf.broadcast_to(stacked, [node.count] + node.shape()))
 
 
 @rule("MirrorPad", "MirrorPadGrad", "Pad", "PadV2")
@@ -97,11 +94,9 @@ def pad(node: Node) -> Sequence[BatchedValue] | None:
     widths = node.constant(1)
     if widths is None or not node.is_uniform(*range(1, len(node.inputs))):
         return None
-    return node.on_stacked(
-        node.inputs[0].stacked(),
-        made_ops.constant([[0, 0]] + widths.tolist(), widths.dtype),
-        *[value.value for value in node.inputs[2:]],
-    )
+    stacked_widths = made_ops.constant([[0, 0]] + widths.tolist(), widths.dtype)
+    rest = [value.value for value in node.inputs[2:]]
+    return node.on_stacked(node.inputs[0].stacked(), stacked_widths, *rest)
 
 
 @rule("ConcatV2")
@@ -110,9 +105,8 @@ def concatenate(node: Node) -> Sequence[BatchedValue] | None:
     axis = node.constant(len(node.inputs) - 1)
     if axis is None:
         return None
-    return node.from_stacked(
-        tf.concat([value.stacked() for value in node.inputs[:-1]], axis % len(node.shape()) + 1)
-    )
+    parts = [value.stacked() for value in node.inputs[:-1]]
+    return node.from_stacked(tf.concat(parts, axis % len(node.shape()) + 1))
 
 
 @rule("Pack")
@@ -131,14 +125,10 @@ def one_hot(node: Node) -> Sequence[BatchedValue] | None:
     """Makes one-hot vectors along an axis."""
     if not node.is_batch(0) or not node.is_uniform(1, 2, 3):
         return None
-    return node.from_stacked(
-        tf.one_hot(
-            node.inputs[0].stacked(),
-            *[v.value for v in node.inputs[1:]],
-            axis=node.op.get_attr("axis") % len(node.shape()) + 1,
-            dtype=node.op.outputs[0].dtype,
-        )
-    )
+    axis, dtype = node.op.get_attr("axis") % len(node.shape()) + 1, node.op.outputs[0].dtype
+    parameters = [value.value for value in node.inputs[1:]]
+    hot = tf.one_hot(node.inputs[0].stacked(), *parameters, axis=axis, dtype=dtype)
+    return node.from_stacked(hot)
 
 
 @rule("StridedSlice")
@@ -163,19 +153,12 @@ def strided_slice_gradient(node: Node) -> Sequence[BatchedValue] | None:
 
 def _slice_arguments(node: Node) -> dict[str, Any] | None:
     """The arguments of a slice, with the axis of replicas before; None if replicas differ."""
-    arguments = {
-        name: _prepend(i == 3, node, i) for i, name in enumerate(("begin", "end", "strides"), 1)
-    }
+    names = enumerate(("begin", "end", "strides"), 1)
+    arguments: dict[str, Any] = {name: _prepend(i == 3, node, i) for i, name in names}
     if any(argument is None for argument in arguments.values()):
         return None
-    for name, first in (
-        ("begin_mask", 1),
-        ("end_mask", 1),
-        ("ellipsis_mask", 0),
-        ("new_axis_mask", 0),
-        ("shrink_axis_mask", 0),
-    ):
-        arguments[name] = node.op.get_attr(name) << 1 | first
+    for name in ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"):
+        arguments[name] = node.op.get_attr(name) << 1 | (name in ("begin_mask", "end_mask"))
     return arguments
 
 

@@ -8,7 +8,7 @@ ops), and if we have a rule for the op.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -53,15 +53,8 @@ def converted(node: Node) -> Sequence[BatchedValue] | None:
     tensors = made_ops.converted(node.op, node.count, pairs)
     if tensors is None or len(tensors) != len(output_shapes):
         return None
-    made = [_batch(node, *pair) for pair in zip(tensors, output_shapes)]
-    outputs = [output for output in made if output is not None]
-    return outputs if len(outputs) == len(made) else None
-
-
-def _batch(node: Node, converted_output: Any, shape: Any) -> BatchedValue | None:
-    """The batched value of an output of the converter; None if it has another shape."""
-    tensor, is_stacked = converted_output
-    if not is_stacked or not tensor.shape.is_compatible_with([node.count] + shape):
-        return None
-    tensor.set_shape(tf.TensorShape([node.count] + shape))
-    return batched_values.Batch(node.count, shape, stacked=tensor)
+    for (tensor, is_stacked), shape in zip(tensors, output_shapes):
+        if not is_stacked or not tensor.shape.is_compatible_with([node.count] + shape):
+            return None
+        tensor.set_shape(tf.TensorShape([node.count] + shape))
+    return node.batches("stacked", [tensor for tensor, _ in tensors])

@@ -185,9 +185,8 @@ def batch_matmul(node: Node) -> Sequence[BatchedValue] | None:
 
 def _is_one_matrix(node: Node) -> bool:
     """Whether the right side is one real matrix, and the left side is not transposed."""
-    no_batch = set(node.input_shape(1)[:-2]) <= {1} and len(node.input_shape(1)) <= len(
-        node.shape()
-    )
+    matrix = node.input_shape(1)
+    no_batch = set(matrix[:-2]) <= {1} and len(matrix) <= len(node.shape())
     types = {tensor.dtype for tensor in [*node.op.inputs, *node.op.outputs]}
     is_real = len(types) == 1 and next(iter(types)).is_floating
     return no_batch and is_real and not node.op.get_attr("adj_x")

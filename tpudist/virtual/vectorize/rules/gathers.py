@@ -89,13 +89,7 @@ def scatter(node: Node) -> Sequence[BatchedValue] | None:
     return node.on_stacked(_with_replica_index(node, indices), values.stacked(), stacked_shape)
 
 
-@rule(
-    "TensorScatterAdd",
-    "TensorScatterMax",
-    "TensorScatterMin",
-    "TensorScatterSub",
-    "TensorScatterUpdate",
-)
+@rule(*["TensorScatter" + how for how in ("Add", "Max", "Min", "Sub", "Update")])
 def scatter_into(node: Node) -> Sequence[BatchedValue] | None:
     """Scatters values into an array, or combines them with its elements."""
     if not _has_indices(node, 1):

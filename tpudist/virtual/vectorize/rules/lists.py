@@ -78,10 +78,8 @@ def pop(node: Node) -> list[Any]:
     value = node.inputs[0]
     rest, element = node.add_op(value.value, _stacked_shape(node, 1, value.shape))
     element.set_shape([node.count] + value.shape)
-    return [
-        value.with_tensors([rest]),
-        batched_values.Batch(node.count, value.shape, stacked=element),
-    ]
+    batch = batched_values.Batch(node.count, value.shape, stacked=element)
+    return [value.with_tensors([rest]), batch]
 
 
 @rule("TensorListGetItem")
@@ -161,9 +159,8 @@ def pack_optional(node: Node) -> list[Any] | None:
     """Packs a value into an optional."""
     if len(node.inputs) != 1 or not node.is_batch(0):
         return None
-    dtype = node.op.inputs[0].dtype
-    value = node.inputs[0].stacked()
-    return [variants.Optionals.of(node.count, value, dtype, node.inputs[0].shape)]
+    value, dtype = node.inputs[0], node.op.inputs[0].dtype
+    return [variants.Optionals.of(node.count, value.stacked(), dtype, value.shape)]
 
 
 @rule("OptionalGetValue")

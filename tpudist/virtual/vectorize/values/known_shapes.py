@@ -163,12 +163,12 @@ _MAX_ELEMENTS = 1024
 
 def constant_outputs(op: Operation, inputs: Any) -> list[Any] | None:
     """The outputs of `op`, if it is a small constant or computes small integers; or None."""
-    tensors = list(op.inputs) + list(op.outputs)
-    if any((tensor.shape.num_elements() or 0) > _MAX_ELEMENTS for tensor in tensors):
-        return None
-    is_constant, dtypes = op.type == "Const", [tensor.dtype for tensor in tensors]
-    if not all(d.is_integer or d.is_bool or is_constant and d.is_floating for d in dtypes):
-        return None
+    tensors, is_constant = [*op.inputs, *op.outputs], op.type == "Const"
+    for tensor in tensors:
+        dtype, size = tensor.dtype, tensor.shape.num_elements() or 0
+        is_number = dtype.is_integer or dtype.is_bool or is_constant and dtype.is_floating
+        if not is_number or size > _MAX_ELEMENTS:
+            return None
     if is_constant:
         return None if op.control_inputs else [functions.static_value(op.outputs[0])]
     if not inputs:
@@ -182,15 +182,11 @@ def constant_outputs(op: Operation, inputs: Any) -> list[Any] | None:
 def output_shapes(op: Operation, inputs: Any) -> list[Shape]:
     """The static shapes of an op's outputs in one replica, as traced or inferred."""
     traced = [tensor.shape for tensor in op.outputs]
-    if (
-        all(shape.is_fully_defined() for shape in traced)
-        or functions.calls_functions(op)
-        or any(tensor.dtype in (tf.resource, tf.variant) for tensor in op.inputs)
-    ):
+    opaque = any(tensor.dtype in (tf.resource, tf.variant) for tensor in op.inputs)
+    if all(shape.is_fully_defined() for shape in traced) or functions.calls_functions(op) or opaque:
         return traced
-    if any(isinstance(value, ragged_values.Ragged) for value in inputs) and all(
-        shape.rank and shape[1:].is_fully_defined() for shape in traced
-    ):
+    are_ragged = any(isinstance(value, ragged_values.Ragged) for value in inputs)
+    if are_ragged and all(shape.rank and shape[1:].is_fully_defined() for shape in traced):
         return traced
     with functions.FuncGraph("shapes").as_default():
         stand_ins = [_stand_in(tensor, batched) for tensor, batched in zip(op.inputs, inputs)]
