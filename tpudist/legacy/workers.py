@@ -242,7 +242,7 @@ def _restores() -> Iterator[quirks.Patch]:
 
 def _sessions() -> Iterator[quirks.Patch]:
     """Yields what makes a Session one of this worker's server, whoever makes it."""
-    from tpudist.tfcompat import tpu
+    from tpudist.tfcompat import clusters, tpu
 
     base = tpu.BaseSession
     native = base.__init__

@@ -1,6 +1,6 @@
 """Finds whether a replica function asks in Python for the number or the device of its replica.
 
-``if get_tower_context().tower_id == 0`` wants a number of Python's, which one trace for all has not.
+``if get_tower_context().tower_id == 0`` wants a number of Python's, which one trace for all lacks.
 What the function can reach in the program is looked through before it is called; if anything
 in it asks, each replica is traced on its own.
 """
