@@ -11,7 +11,7 @@ from tpudist.virtual.replicas import merge, program, segment_calls, uniformity
 from tpudist.virtual.trace import segments
 from tpudist.virtual.variables import splits
 from tpudist.virtual.vectorize import batching
-from tpudist.virtual.vectorize.values import batched_values, variants
+from tpudist.virtual.vectorize.values import batched_values, layouts
 
 #: What is broken: the owner's attribute and what it becomes, given what it was; and the
 #: test files that notice, the likeliest first.
@@ -151,7 +151,7 @@ MUTANTS = [
         _constant(None),
         [RANDOM],
     ),
-    Mutant("packed values are swapped", variants.Optionals, "per_replica", _reversed, [FLOW]),
+    Mutant("packed values are swapped", layouts.Optionals, "per_replica", _reversed, [FLOW]),
 ]
 
 

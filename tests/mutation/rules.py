@@ -14,7 +14,7 @@ from tests.virtual.vectorize import batching_cases, test_batching
 from tpudist.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.vectorize import rules
-from tpudist.virtual.vectorize.values import batched_values, variants
+from tpudist.virtual.vectorize.values import batched_values, layouts
 
 CORES = test_batching.CORES
 
@@ -40,7 +40,7 @@ def left_out(batched):
 
 
 def _list_swapped(batched):
-    if not isinstance(batched, variants.StackedList):
+    if not isinstance(batched, layouts.StackedList):
         return None
     element_options = {
         "element_shape": tf.constant([CORES] + batched.shape),
@@ -54,10 +54,10 @@ def _list_swapped(batched):
 
 
 def _optional_swapped(batched):
-    if not isinstance(batched, variants.Optionals):
+    if not isinstance(batched, layouts.Optionals):
         return None
-    value = variants.unpack(batched, *batched.kinds[0])
-    return variants.Optionals.of(CORES, tf.reverse(value, [0]), *batched.kinds[0])
+    value = layouts.unpack(batched, *batched.kinds[0])
+    return layouts.Optionals.of(CORES, tf.reverse(value, [0]), *batched.kinds[0])
 
 
 def _one_more(batched):

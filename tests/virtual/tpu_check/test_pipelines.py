@@ -118,10 +118,10 @@ def test_a_file_of_this_machine_is_told(way, lines, tmp_path):
 
 
 def test_a_file_elsewhere_is_not_told(lines, tmp_path, monkeypatch):
-    from tpudist.virtual.tpu_check import pipelines
+    from tpudist.virtual.tpu_check import causes
 
     strategy = harness.make(HOSTS)
-    monkeypatch.setattr(pipelines, "_LOCAL", ("/home/",))  # as a disk that hosts share
+    monkeypatch.setattr(causes, "_LOCAL", ("/home/",))  # as a disk that hosts share
     distributed(strategy, read(tf.data.TFRecordDataset(records(str(tmp_path / "shared")))))
     distributed(strategy, read(tf.data.TFRecordDataset("gs://bucket/train.tfrecord")))
     names = batches(tf.data.Dataset.from_tensor_slices([os.path.abspath(__file__)] * 64))

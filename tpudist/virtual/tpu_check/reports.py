@@ -11,7 +11,7 @@ from tpudist import machine
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tfcompat import distributed, nests, tpu
 from tpudist.virtual import explanations
-from tpudist.virtual.tpu_check import causes, pipelines
+from tpudist.virtual.tpu_check import causes
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended, Operation
@@ -55,7 +55,9 @@ def check_ops(ops: Sequence[Operation], results: object) -> list[causes.Cause]:
 def check_pipeline(extended: Extended, dataset: object) -> None:
     """Reports what the hosts of a slice of several could not do of an input pipeline."""
     if extended.num_hosts > 1 and _mode() != "off":
-        _report(lambda: pipelines.of(dataset), "input pipeline of %d hosts" % extended.num_hosts)
+        _report(
+            lambda: causes.of_pipeline(dataset), "input pipeline of %d hosts" % extended.num_hosts
+        )
 
 
 def check_infeed(batch: object) -> None:

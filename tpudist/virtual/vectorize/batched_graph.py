@@ -15,13 +15,7 @@ from tpudist.virtual import explanations
 from tpudist.virtual.trace import dependencies
 from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import called_functions, flow, loops, masked_loops, rules
-from tpudist.virtual.vectorize.values import (
-    batched_values,
-    known_shapes,
-    layouts,
-    ragged_values,
-    variants,
-)
+from tpudist.virtual.vectorize.values import batched_values, known_shapes, layouts, ragged_values
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
@@ -37,9 +31,9 @@ if TYPE_CHECKING:
 
 #: {class of batched values of lists and optionals: the ops with a rule for it}
 _ALLOWED_OPS = {
-    variants.PaddedList: rules.IDENTITIES,
-    variants.StackedList: rules.LIST_OPS + rules.IDENTITIES,
-    variants.Optionals: rules.OPTIONAL_OPS + rules.IDENTITIES,
+    layouts.PaddedList: rules.IDENTITIES,
+    layouts.StackedList: rules.LIST_OPS + rules.IDENTITIES,
+    layouts.Optionals: rules.OPTIONAL_OPS + rules.IDENTITIES,
 }
 
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")

@@ -20,7 +20,7 @@ from tpudist.virtual import explanations
 from tpudist.virtual.trace import dependencies, segments, tpu_numbers
 from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import batched_graph, called_functions
-from tpudist.virtual.vectorize.values import batched_values, variants
+from tpudist.virtual.vectorize.values import batched_values, layouts
 from tpudist.virtual.vectorize.values.layouts import from_replicas
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _batch(program: Program, segment: Segment, values: Values) -> BatchedSegment
         place = IdentityMap((placeholder, i) for i, placeholder in enumerate(graph.inputs))
         passed = [place[tensor] for tensor in graph.outputs]
         return BatchedSegment(passed, segment.inputs, outputs, around)
-    variants.check_fed(graph)
+    layouts.check_fed(graph)
     with graph.building():
         tpu_numbers.round_operands(graph)
     must_run = [op for needed in segment.must_run for op in builder.ops[needed]]

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 from tpudist.tfcompat import functions, made_ops, placed_graphs
 from tpudist.virtual.trace import tpu_numbers
 from tpudist.virtual.vectorize import called_functions
-from tpudist.virtual.vectorize.values import variants
 from tpudist.virtual.vectorize.values.batched_values import NotBatchable, Uniform, tensors_of
-from tpudist.virtual.vectorize.values.layouts import common_layout, with_layout
+from tpudist.virtual.vectorize.values.layouts import (
+    Optionals,
+    check_fed,
+    common_layout,
+    with_layout,
+)
 
 if TYPE_CHECKING:
     from typing import Sequence
@@ -59,7 +63,7 @@ class BatchedFunction:
 
 def finished(graph: Any) -> TracedFunction:
     """The function of a FuncGraph that has its inputs, ops and outputs."""
-    variants.check_fed(graph)
+    check_fed(graph)
     tpu_numbers.round_operands(graph)
     graph.control_outputs = [  # reads too: ops after the call must wait for them
         op for op in graph.get_operations() if functions.is_stateful(op)
@@ -92,7 +96,7 @@ def branches(
         graph.record.add(branch.inner.record)
     outputs = list(outputs_of(op, call, layouts))
     for i, value in enumerate(outputs):
-        if isinstance(value, variants.Optionals):
+        if isinstance(value, Optionals):
             outputs[i] = value.as_branch_output(condition.value, results[i])
     return outputs
 

@@ -23,8 +23,12 @@ from tpudist.virtual.vectorize.values.batched_values import (
     Uniform,
     tensors_of,
 )
-from tpudist.virtual.vectorize.values.layouts import common_layout, same_layout, with_layout
-from tpudist.virtual.vectorize.values.variants import StackedList
+from tpudist.virtual.vectorize.values.layouts import (
+    StackedList,
+    common_layout,
+    same_layout,
+    with_layout,
+)
 
 if TYPE_CHECKING:
     from typing import Sequence

@@ -7,7 +7,7 @@ replicas, and to a sum over the replicas it adds zeros.
 Most loops begin with all replicas active. What is uniform, such as a counter, is then the same
 for all *active* replicas: the loop has it once, and beside it what each replica had when it left.
 The lists to which such a loop pushes values, for its gradient, have rounds in them of replicas
-that had left (`variants.PaddedList`). The gradient's loop takes them from the end: there each
+that had left (`layouts.PaddedList`). The gradient's loop takes them from the end: there each
 replica *becomes* active at its own last round (`Span`).
 """
 
@@ -22,7 +22,6 @@ from tpudist.virtual.trace import dependencies
 from tpudist.virtual.trace.dependencies import IdentityMap
 from tpudist.virtual.vectorize import flow
 from tpudist.virtual.vectorize.rules import IDENTITIES
-from tpudist.virtual.vectorize.values import variants
 from tpudist.virtual.vectorize.values.batched_values import (
     Batch,
     NotBatchable,
@@ -30,8 +29,12 @@ from tpudist.virtual.vectorize.values.batched_values import (
     Uniform,
     tensors_of,
 )
-from tpudist.virtual.vectorize.values.layouts import with_layout
-from tpudist.virtual.vectorize.values.variants import PaddedList, StackedList
+from tpudist.virtual.vectorize.values.layouts import (
+    PaddedList,
+    StackedList,
+    of_any_shape,
+    with_layout,
+)
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
@@ -358,7 +361,7 @@ class _MaskedList:
         if op.type != _SET:
             raise NotBatchable(REASON)
         (empty,) = self._inner.values_of([source_of(op.inputs[0])])
-        return self._with_element(op, variants.of_any_shape(empty.value), None)
+        return self._with_element(op, of_any_shape(empty.value), None)
 
     def _with_element(self, op: Operation, handle: Tensor, before: Any) -> Tensor:
         index, element = self._inner.values_of(dependencies.inputs_of(op)[1:3])

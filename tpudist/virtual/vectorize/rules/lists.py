@@ -12,7 +12,7 @@ import tensorflow as tf
 from tpudist.tfcompat import made_ops
 from tpudist.virtual.vectorize.rules import elementwise
 from tpudist.virtual.vectorize.rules.node import rule
-from tpudist.virtual.vectorize.values import batched_values, variants
+from tpudist.virtual.vectorize.values import batched_values, layouts
 
 if TYPE_CHECKING:
     from typing import Sequence
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 def _list(node: Node, index: int, shape: Any) -> Tensor:
     """Input `index` as a list of stacked elements, of `shape` in one replica."""
     value = node.inputs[index]
-    if isinstance(value, variants.StackedList):
+    if isinstance(value, layouts.StackedList):
         if value.shape != list(shape):
             raise batched_values.NotBatchable("a list of tensors of several shapes")
         return value.value
-    return variants.of_any_shape(value.value)
+    return layouts.of_any_shape(value.value)
 
 
 def _lists(node: Node, index: int, shape: Any, tensor: Tensor) -> BatchedValue:
     """The batched value of the list `tensor`; its elements have the type of input `index`."""
-    return variants.StackedList(node.count, shape, node.op.inputs[index].dtype, tensor)
+    return layouts.StackedList(node.count, shape, node.op.inputs[index].dtype, tensor)
 
 
 def _element(node: Node, index: int) -> tuple[Any, ...]:
@@ -115,7 +115,7 @@ def resize(node: Node) -> list[Any]:
 @rule("AddN")
 def add(node: Node) -> Sequence[BatchedValue] | None:
     """Adds lists element by element; for other values see :mod:`elementwise`."""
-    lists = [value for value in node.inputs if isinstance(value, variants.StackedList)]
+    lists = [value for value in node.inputs if isinstance(value, layouts.StackedList)]
     if not lists:
         return elementwise.same_shape(node)
     tensors = [_list(node, i, lists[0].shape) for i in range(len(node.inputs))]
@@ -154,13 +154,13 @@ def from_tensor(node: Node) -> list[Any] | None:
 # Optionals.
 
 
-@rule(variants.FULL)
+@rule(layouts.FULL)
 def pack_optional(node: Node) -> list[Any] | None:
     """Packs a value into an optional."""
     if len(node.inputs) != 1 or not node.is_batch(0):
         return None
     value, dtype = node.inputs[0], node.op.inputs[0].dtype
-    return [variants.Optionals.of(node.count, value.stacked(), dtype, value.shape)]
+    return [layouts.Optionals.of(node.count, value.stacked(), dtype, value.shape)]
 
 
 @rule("OptionalGetValue")
@@ -168,5 +168,5 @@ def unpack_optional(node: Node) -> list[Any] | None:
     """Unpacks the value of an optional."""
     if len(node.op.outputs) != 1 or node.shape() is None:
         return None
-    value = variants.unpack(node.inputs[0], node.op.outputs[0].dtype, node.shape())
+    value = layouts.unpack(node.inputs[0], node.op.outputs[0].dtype, node.shape())
     return [batched_values.Batch(node.count, node.shape(), stacked=value)]

@@ -17,7 +17,7 @@ import tensorflow as tf
 from tpudist.tfcompat import made_ops
 from tpudist.virtual.vectorize.rules import dims, elementwise, examples
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
-from tpudist.virtual.vectorize.values import batched_values, ragged_values, variants
+from tpudist.virtual.vectorize.values import batched_values, layouts, ragged_values
 from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, entries
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
 
@@ -49,7 +49,7 @@ def apply_ragged_rule(node: Node) -> Sequence[BatchedValue] | None:
     for value in node.inputs:
         if isinstance(value, batched_values.PerReplicaTensors) and not isinstance(value, Axes):
             return None
-        if isinstance(value, variants.StackedList):
+        if isinstance(value, layouts.StackedList):
             return None
     first, second, others = dims.RULES, RULES, _SHAPE_TAKING
     if any(isinstance(value, (Axes, Ragged)) for value in node.inputs):

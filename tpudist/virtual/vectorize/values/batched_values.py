@@ -7,8 +7,8 @@ For a tensor of shape ``[b, ...]`` in the trace it is one of
   replica after replica: the same memory under two shapes;
 * `ReplicaSum`: one tensor ``[b, ...]``, the sum over the replicas;
 * `PerReplicaTensors`: N tensors;
-* `variants.StackedList`: one tensor list, whose elements are the stacked elements of N lists;
-* `variants.Optionals`: one optional, whose value is the stacked values of N optionals;
+* `layouts.StackedList`: one tensor list, whose elements are the stacked elements of N lists;
+* `layouts.Optionals`: one optional, whose value is the stacked values of N optionals;
 * `ragged_values.Ragged`: one tensor with the rows of all replicas, whose numbers only the run
   knows.
 
