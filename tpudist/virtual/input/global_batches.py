@@ -94,11 +94,9 @@ def _reads_files(function: object) -> bool:
     if graph is None:  # made by `map_with_legacy_function`
         return True
     graph_def = graph.as_graph_def()
-    ops = [node.op for node in graph_def.node]
-    ops += [node.op for called in graph_def.library.function for node in called.node_def]
-    return any(
-        "dataset" in op.lower() and any(reader in op.lower() for reader in _READERS) for op in ops
-    )
+    nodes = [*graph_def.node, *(n for f in graph_def.library.function for n in f.node_def)]
+    datasets = [node.op.lower() for node in nodes if "dataset" in node.op.lower()]
+    return any(reader in op for op in datasets for reader in _READERS)
 
 
 def distribute(extended: Extended, dataset: Any) -> Iterable[Any]:
@@ -141,14 +139,7 @@ def _takes_global_batches(native: Any) -> type[Any]:
             return host._iterator.iterator if hasattr(host, "_iterator") else host
 
         def get_next(self, name: str | None = None) -> Nest:
-            """The rows of each replica of the next global batch.
-
-            Context: cross-replica; eager, ``tf.function`` or graph.
-
-            Raises:
-              ValueError: in replica context.
-              OutOfRangeError: there is no next batch.
-            """
+            """The rows of each replica of the next global batch, or OutOfRangeError."""
             if tf.distribute.has_strategy() and not tf.distribute.in_cross_replica_context():
                 return super().get_next(name)  # TensorFlow raises an error
             return distributed_values.telling(self._divided(self._global_batches.get_next()))

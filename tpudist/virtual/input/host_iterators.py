@@ -29,12 +29,7 @@ def take(get_next: Fn, count: int) -> list[Any]:
 
 
 def untuned(datasets: Any) -> Sequence[Dataset]:
-    """`datasets`, one per host, without autotuning if there are several.
-
-    All hosts are on this machine. Autotuning would give each dataset a thread
-    that tunes it as if it had the machine to itself, and its iterator would
-    wait for the thread to end. ``tf.data.AUTOTUNE`` then means TensorFlow's default.
-    """
+    """`datasets`, one per host of this machine; if several, without a thread each to tune them."""
     if len(datasets) == 1 or not versions.ITERATORS_END_SLOWLY:
         return datasets
     options = tf.data.Options()

@@ -118,14 +118,7 @@ class DistributedIterator(input_lib.DistributedIterator):
         fill(self, dataset, _hosts(dataset._input_workers, iterators))
 
     def get_next(self, name: str | None = None) -> Nest:
-        """The next share of each replica.
-
-        Context: cross-replica; eager or ``tf.function``.
-
-        Raises:
-          ValueError: in replica context.
-          OutOfRangeError: no replica has a share left.
-        """
+        """The next share of each replica, or OutOfRangeError if none has one left."""
         return distributed_values.telling(super().get_next(name))
 
     @property

@@ -4,11 +4,10 @@ The loop goes on while any replica is active. What a round would change for a re
 active stays as it is: numbers, and elements of lists, are selected by the mask of the active
 replicas, and to a sum over the replicas it adds zeros.
 
-Most loops begin with all replicas active. What is uniform, such as a counter, is then the same
-for all *active* replicas: the loop has it once, and beside it what each replica had when it left.
-The lists to which such a loop pushes values, for its gradient, have rounds in them of replicas
-that had left (`layouts.PaddedList`). The gradient's loop takes them from the end: there each
-replica *becomes* active at its own last round (`Span`).
+What is uniform, such as a counter, is the same for all *active* replicas: the loop has it once, and
+beside it what each replica had when it left. The lists to which such a loop pushes values, for its
+gradient, have rounds in them of replicas that had left (`layouts.PaddedList`). The gradient's loop
+takes them from the end: there each replica *becomes* active at its own last round (`Span`).
 """
 
 from __future__ import annotations
@@ -89,9 +88,6 @@ def harmless(
 class Span(NamedTuple):
     """The rounds in which each replica is active, in a loop that goes back over padded lists.
 
-    The counter of the loop counts these rounds from 0: before `begin` the lists have values of
-    replicas with more rounds.
-
     Attributes:
       inputs: the batched inputs of the loop, with lists and numbers as such a loop has them.
       counter: which of its variables counts the rounds.
@@ -113,17 +109,13 @@ def span(graph: Any, op: Operation, called: Loop, inputs: Any) -> Span | None:
     counter, bound = _counter_and_bound(called, inputs)
     lengths = inputs[lists[0]].lengths
     results = [source_of(result).op.type for result in called.body.outputs]
-    if any(inputs[i].lengths is not lengths or _is_used(op.outputs[i]) for i in lists) or any(
-        kind == _POP and i not in lists for i, kind in enumerate(results)
-    ):
+    differ = any(inputs[i].lengths is not lengths or _is_used(op.outputs[i]) for i in lists)
+    if differ or any(kind == _POP and i not in lists for i, kind in enumerate(results)):
         raise NotBatchable("lists of different lengths")
     begin = tf.reduce_max(lengths) - lengths
-    return Span(
-        [_as_in_a_span(graph, i, value, called, counter) for i, value in enumerate(inputs)],
-        counter,
-        begin,
-        begin + tf.cast(inputs[bound].stacked(), tf.int32),
-    )
+    end = begin + tf.cast(inputs[bound].stacked(), tf.int32)
+    changed = [_as_in_a_span(graph, i, value, called, counter) for i, value in enumerate(inputs)]
+    return Span(changed, counter, begin, end)
 
 
 def _is_used(tensor: Tensor) -> bool:
@@ -262,10 +254,8 @@ class MaskedLoop:
             kept = [functions.placeholder_like(tensor) for tensor in beside[len(body.more) :]]
             body.graph.inputs = body.graph.inputs + kept
             merged: list[Any] = [self._merged(body, i, layout) for i, layout in enumerate(layouts)]
-            own = [
-                tf.compat.v1.where(active, merged[i].stacked(), old)
-                for i, old in zip(self._kept, kept)
-            ]
+            pairs = zip(self._kept, kept)
+            own = [tf.compat.v1.where(active, merged[i].stacked(), old) for i, old in pairs]
             goes_on = self._active(body.inner, active, merged, span)
             more = [goes_on, trips + tf.cast(active, tf.int32), *span, *own]
         body.outputs = merged
@@ -339,13 +329,11 @@ class _MaskedList:
         op, inputs = source.op, dependencies.inputs_of(source.op)
         if op.type == _SET:
             return self._with_element(op, self.changed(inputs[0]), self._before)
-        if op.type == "AddN":
-            parts = [
-                self.changed(part) if self._is_changed(part) else self._only(part)
-                for part in inputs
-            ]
-            if sum(map(self._is_changed, inputs)) == 1:
-                return functions.copy_op(op, parts).outputs[0]
+        changed = list(map(self._is_changed, inputs))
+        if op.type == "AddN" and sum(changed) == 1:
+            pairs = zip(inputs, changed)
+            parts = [self.changed(t) if is_changed else self._only(t) for t, is_changed in pairs]
+            return functions.copy_op(op, parts).outputs[0]
         raise NotBatchable(REASON)
 
     def _is_changed(self, tensor: Tensor) -> bool:
@@ -371,11 +359,9 @@ class _MaskedList:
         new = element.stacked()
         old = tf.zeros_like(new)
         if before is not None:
+            shape, dtype = tf.constant([before.count] + before.shape), before.dtype
             old = tf.raw_ops.TensorListGetItem(
-                input_handle=handle,
-                index=index.value,
-                element_shape=tf.constant([before.count] + before.shape),
-                element_dtype=before.dtype,
+                input_handle=handle, index=index.value, element_shape=shape, element_dtype=dtype
             )
         chosen = tf.compat.v1.where(self._active, new, old)
         return functions.copy_op(op, [handle, index.value, chosen]).outputs[0]

@@ -228,18 +228,10 @@ class Batch(BatchedValue):
       parts: one tensor per replica, which may be given in addition to `rows`.
     """
 
-    def __init__(
-        self,
-        count: int,
-        shape: Any,
-        rows: object = None,
-        stacked: object = None,
-        parts: Any = None,
-        flat: Any = None,
-    ) -> None:
+    def __init__(self, count: int, shape: Any, parts: Any = None, **forms: Any) -> None:
         self.count = count
         self.shape = list(shape)
-        self._forms = {"rows": rows, "stacked": stacked, "flat": flat}
+        self._forms = {"rows": None, "stacked": None, "flat": None, **forms}
         self._parts = parts
         self._stacked_to_rank: dict[Any, Any] = {}
 

@@ -45,17 +45,13 @@ class StackedList(BatchedValue):
 
     def per_replica(self) -> Any:
         """One list per replica."""
+        shape = tf.constant([self.count] + self.shape)
         stacked = tf.raw_ops.TensorListStack(
-            input_handle=self.value,
-            element_shape=tf.constant([self.count] + self.shape),
-            element_dtype=self.dtype,
+            input_handle=self.value, element_shape=shape, element_dtype=self.dtype
         )
-        return [
-            tf.raw_ops.TensorListFromTensor(
-                tensor=elements, element_shape=tf.constant(self.shape, tf.int32, [len(self.shape)])
-            )
-            for elements in tf.unstack(stacked, self.count, 1)
-        ]
+        parts = tf.unstack(stacked, self.count, 1)
+        own = tf.constant(self.shape, tf.int32, [len(self.shape)])
+        return [tf.raw_ops.TensorListFromTensor(tensor=t, element_shape=own) for t in parts]
 
 
 class PaddedList(BatchedValue):
@@ -91,9 +87,8 @@ class PaddedList(BatchedValue):
 def of_any_shape(tensor: Tensor) -> Tensor:
     """A list like `tensor`, a new one, for elements of any shape.
 
-    For an input of a loop it is a placeholder that is never fed: when the loop is batched for the
-    first time, it is not known whether replicas put different elements into the list. The loop
-    is batched again with the layout that is known then; see :func:`check_fed`.
+    For an input of a loop that is batched for the first time it is a placeholder that is never fed:
+    the loop is batched again when the layout is known; see :func:`check_fed`.
     """
     if tensor.op.type == "Placeholder":
         return tf.compat.v1.placeholder(tf.variant, [])
@@ -122,9 +117,8 @@ FULL, EMPTY = "OptionalFromValue", "OptionalNone"
 class Optionals(BatchedValue):
     """One optional for all replicas, whose value is their stacked values.
 
-    A kind is a pair of ``DType`` and the shape in one replica, None if the optional is empty.
-    Inside a branch `kinds` has one; as the output of an If or Case op one for each branch, and
-    `tensors` has the condition of that op beside the optional.
+    A kind is a pair of ``DType`` and the shape in one replica, None if the optional is empty. As
+    the output of an If or Case op it has one for each branch, and the condition beside the tensor.
     """
 
     def __init__(self, count: int, kinds: Any, tensors: Sequence[Tensor] = ()) -> None:
@@ -231,7 +225,7 @@ def from_replicas(
             len(tensors), tensors
         )
     rows = graphs.divided(tensors)
-    return Batch(len(tensors), tensors[0].shape.as_list(), rows, parts=list(tensors))
+    return Batch(len(tensors), tensors[0].shape.as_list(), list(tensors), rows=rows)
 
 
 def common_layout(one: Any, other: Any) -> BatchedValue:

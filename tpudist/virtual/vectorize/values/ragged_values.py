@@ -11,7 +11,7 @@ from __future__ import annotations
 import collections
 import fractions
 import functools
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import tensorflow as tf
 
@@ -39,31 +39,27 @@ class Sizes:
     def __init__(self, key: Any, make: Fn) -> None:
         self.key = key
         self._make = make
-        self._tensor: Tensor | None = None
-        self._owners: Tensor | None = None
-        self._total: Tensor | None = None
+        self._made: dict[str, Tensor] = {}
+
+    def _once(self, name: str, make: Callable[[], Tensor]) -> Tensor:
+        if name not in self._made:
+            with tf.device(_SIZES_DEVICE):
+                self._made[name] = make()
+        return self._made[name]
 
     def tensor(self) -> Tensor:
         """The numbers, an int32 tensor ``[N]``."""
-        if self._tensor is None:
-            with tf.device(_SIZES_DEVICE):
-                self._tensor = self._make()
-        return self._tensor
-
-    def owners(self) -> Tensor:
-        """The replica of each row, an int32 tensor."""
-        if self._owners is None:
-            with tf.device(_SIZES_DEVICE):
-                ends = tf.cumsum(self.tensor())
-                self._owners = made_ops.upper_bound(ends, tf.range(self.total()))
-        return self._owners
+        return self._once("numbers", self._make)
 
     def total(self) -> Tensor:
         """The number of all replicas' rows, an int32 scalar."""
-        if self._total is None:
-            with tf.device(_SIZES_DEVICE):
-                self._total = tf.reduce_sum(self.tensor())
-        return self._total
+        return self._once("total", lambda: tf.reduce_sum(self.tensor()))
+
+    def owners(self) -> Tensor:
+        """The replica of each row, an int32 tensor."""
+        return self._once(
+            "owners", lambda: made_ops.upper_bound(tf.cumsum(self.tensor()), tf.range(self.total()))
+        )
 
     def times(self, factor: Any) -> Sizes:
         """The `Sizes` that are `factor`, an int or fraction, times as large."""
@@ -86,12 +82,6 @@ class Sizes:
 
     def __floordiv__(self, other: object) -> Sizes:
         return self if other == 1 else NotImplemented
-
-
-def starts(counts: Tensor) -> Tensor:
-    """The position of each replica's first row among all rows, from the numbers of rows."""
-    with tf.device(_SIZES_DEVICE):
-        return tf.cumsum(counts, exclusive=True)
 
 
 class Ragged(BatchedValue):
@@ -222,9 +212,11 @@ def sum_repeated_rows(value: Any, sizes: Sizes) -> Tensor:
 
 def _repeated_from(counts: Any, new_counts: Any, owners: object) -> Tensor:
     """For each of the repeated rows the position of the row that it is a copy of."""
-    position = tf.range(tf.reduce_sum(new_counts)) - tf.gather(starts(new_counts), owners)
+    with tf.device(_SIZES_DEVICE):  # of each replica's first row among all rows
+        starts, new_starts = [tf.cumsum(each, exclusive=True) for each in (counts, new_counts)]
+    position = tf.range(tf.reduce_sum(new_counts)) - tf.gather(new_starts, owners)
     position = tf.where(tf.equal(tf.gather(counts, owners), 1), tf.zeros_like(position), position)
-    return tf.gather(starts(counts), owners) + position
+    return tf.gather(starts, owners) + position
 
 
 def checked_rows(value: Any, sizes: Sizes) -> Tensor:
@@ -233,7 +225,6 @@ def checked_rows(value: Any, sizes: Sizes) -> Tensor:
         return value.rows()
     one, other = value.sizes.tensor(), sizes.tensor()
     message = ["Replicas' numbers of rows differ:", one, other]
-    with tf.control_dependencies(
-        [tf.debugging.Assert(tf.reduce_all(tf.equal(one, other)), message)]
-    ):
+    check = tf.debugging.Assert(tf.reduce_all(tf.equal(one, other)), message)
+    with tf.control_dependencies([check]):
         return tf.identity(value.rows())
