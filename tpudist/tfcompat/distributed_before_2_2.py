@@ -227,15 +227,18 @@ def create_variable(
         is_mirrored = isinstance(made, values.MirroredVariable)
         made.__class__ = mirrored_class if is_mirrored else _ReplicaLocal
         return made
-    made = _create_with_device_map()(
-        extended._container_strategy(),
-        extended._device_map,
-        0,
-        lambda devices, *a, **k: creator(**k),
-        mirrored_class,
-        sync_on_read_class,
-        **kwargs,
-    )
+    if versions.VALUES_CREATE_MIRRORED:
+        create = values.create_mirrored_variable
+    elif versions.CREATES_MIRRORED_PUBLICLY:
+        create = distribute_lib.create_mirrored_variable
+    else:
+        create = mirrored_strategy._create_mirrored_variable
+    strategy, classes = extended._container_strategy(), (mirrored_class, sync_on_read_class)
+
+    def each(devices: object, *unused: Any, **named: Any) -> Any:
+        return creator(**named)
+
+    made = create(strategy, extended._device_map, 0, each, *classes, **kwargs)
     if isinstance(made, values.SyncOnReadVariable):
         made.__class__ = sync_on_read_class
         # TensorFlow 1.14 made it of its own class, in which this is no property yet.
@@ -243,11 +246,3 @@ def create_variable(
     elif isinstance(made, values.MirroredVariable):
         made.__class__ = mirrored_class
     return made
-
-
-def _create_with_device_map() -> Callable[..., Any]:
-    if versions.VALUES_CREATE_MIRRORED:
-        return values.create_mirrored_variable
-    if versions.CREATES_MIRRORED_PUBLICLY:
-        return distribute_lib.create_mirrored_variable
-    return mirrored_strategy._create_mirrored_variable

@@ -67,7 +67,10 @@ def modules(generation: str, name: str, above: ModuleType) -> list[ModuleType]:
     else:
         found = getattr(above, name.rpartition(".")[2])
     if generation == "compat.v2" and name in _OPTIMIZERS:
-        return [_found_by_name(found), found.legacy, found]
+        by_name: Any = types.ModuleType(found.__name__)
+        for each in ("get", "deserialize"):
+            setattr(by_name, each, of_older_classes(getattr(found, each)))
+        return [by_name, found.legacy, found]
     return [found]
 
 
@@ -89,13 +92,6 @@ def of_older_classes(native: Callable[..., Any]) -> Callable[..., Any]:
         return native(*args, **dict(kwargs, use_legacy_optimizer=True))
 
     return found
-
-
-def _found_by_name(optimizers: Any) -> ModuleType:
-    made: Any = types.ModuleType(optimizers.__name__)
-    for name in ("get", "deserialize"):
-        setattr(made, name, of_older_classes(getattr(optimizers, name)))
-    return made
 
 
 def private_homes(dotted: str) -> list[ModuleType]:

@@ -60,15 +60,13 @@ TF2 = _since("2.0")
 #: with TF_USE_LEGACY_KERAS. What it is for the eras is in :mod:`tpudist.tfcompat.keras_packages`.
 KERAS_3 = _since("2.16")
 
-#: ``tf.keras.optimizers`` are of new classes, those before are in
-#: ``optimizers.legacy`` (2.11 release notes); not in ``tf.compat.v1``.
+#: ``tf.keras.optimizers`` are new, those before in ``optimizers.legacy``; not in v1 (2.11 notes).
 KERAS_OPTIMIZERS_ARE_NEW = _since("2.11")
 
 #: Keras 2 hands the mask to ``BatchNormalization._moments`` (batch_normalization.py of 2.12).
 KERAS_MOMENTS_TAKE_MASKS = _since("2.12")
 
-#: The modules of Keras 2 are below ``src`` (2.13), where ``tensorflow.python.layers`` does not
-#: look for its batch normalization.
+#: Keras 2 is below ``src``, where ``tensorflow.python.layers`` finds no normalization (2.13).
 KERAS_MODULES_ARE_IN_SRC = _since("2.13")
 
 #: ``tf.keras.mixed_precision`` has what was in its ``experimental`` (2.4 release notes).
@@ -77,52 +75,43 @@ KERAS_POLICIES_ARE_STABLE = _since("2.4")
 #: ``import keras`` is the package that ``tf.keras`` is (2.6 release notes).
 KERAS_IS_A_PACKAGE = _since("2.6")
 
-#: A function graph creates ops by ``_create_op_internal``, which ``create_op`` wraps since then
-#: (func_graph.py of 2.1).
+#: Function graphs create ops by ``_create_op_internal``, below ``create_op`` (func_graph.py, 2.1).
 CREATES_OPS_UNWRAPPED = _since("2.1")
 
-#: An op can be made without the Python calls that made it, and be given those of others
-#: (``_create_c_op`` and ``TF_SetOpStackTrace`` of ops.py), and a function graph be given a
-#: captured tensor with its type (capture_container.py): as both are in 2.15.
+#: An op can be made without the Python calls that made it, and be given others' (``_create_c_op``,
+#: ``TF_SetOpStackTrace`` of ops.py; capture_container.py): as both are in 2.15.
 OPS_TAKE_STACK_TRACES = _since("2.15")
 
-#: Distributed values find a component by its device and refuse duplicate
-#: devices (until 2.1; in 2.2 they became plain tuples).
+#: Distributed values find a component by its device and refuse duplicates (until 2.1).
 BY_DEVICE = not _since("2.2")
 
 #: They do so with a device map (1.14 to 2.1); in 1.13 they are dictionaries.
 DEVICE_MAP = BY_DEVICE and _since("1.14")
 
-#: The function that creates a mirrored variable is public: in ``distribute_lib``
-#: (1.15), then in ``values`` (2.1).
+#: ``distribute_lib`` (1.15), then ``values`` (2.1), creates mirrored variables publicly.
 CREATES_MIRRORED_PUBLICLY = _since("1.15")
 VALUES_CREATE_MIRRORED = _since("2.1")
 
-#: Outside of a graph, Keras takes single batches, generators and weights of samples under a
-#: strategy (2.2); on 1.14 to 2.1 its ``train_on_batch`` runs op by op on a core's name.
+#: Outside of a graph, Keras takes single batches and weights of samples under a strategy (2.2).
 KERAS_TAKES_BATCHES = _since("2.2")
 
 #: A model of Keras gives its compile arguments back (``_get_compile_args``, 2.2).
 KERAS_TELLS_COMPILE_ARGUMENTS = _since("2.2")
 
-#: Keras looks its learning phase up in the current graph, also if that is a function's (1.13;
-#: backend.py).
+#: Keras looks its learning phase up in the current graph, or function (1.13; backend.py).
 LEARNING_PHASE_IS_OF_A_GRAPH = not _since("1.14")
 
 #: With soft device placement TPUs run ops that XLA cannot compile on the host (tpu.py of 2.4).
 AUTOMATIC_OUTSIDE_COMPILATION = _since("2.4")
 
-#: Sums over workers get their numbers whenever a ``tf.function`` is called, not when it is traced
-#: (``_next_instance_key`` of cross_device_utils.py, 2.4).
+#: Sums over workers get numbers whenever a ``tf.function`` is called (cross_device_utils.py, 2.4).
 HAS_CLUSTERS = _since("2.4")
 
-#: ``CollectiveAllReduceExtended`` asks a method for the devices of its worker, which before are
-#: all GPUs or one CPU (collective_all_reduce_strategy.py). On 2.15, which has the method, workers
-#: with several devices failed with the optimizers of its Keras.
+#: ``CollectiveAllReduceExtended`` asks a method for devices (collective_all_reduce_strategy.py);
+#: on 2.15, which has it too, workers with several devices failed with Keras' optimizers.
 WORKERS_HAVE_NAMED_DEVICES = _since("2.16")
 
-#: ``CollectiveAllReduceExtended`` looks by a coordination service whether workers are alive: seen
-#: in collective_all_reduce_strategy.py of 2.15; that of 2.9 does by a thread.
+#: A coordination service looks if workers are alive (collective_all_reduce_strategy.py of 2.15).
 WORKERS_ARE_COORDINATED = _since("2.15")
 
 #: ``python.checkpoint``, before ``training.tracking.util`` and ``checkpoint_management`` (2.10).
@@ -191,31 +180,26 @@ RESOLVER_HAS_METADATA = _since("2.3")
 #: ``tf.tpu.experimental.shutdown_tpu_system`` exists (2.1).
 HAS_SHUTDOWN = _since("2.1")
 
-#: The resolver has a client of the TPU API, of its own or of cloud_tpu_client (2.2);
-#: before, it asks itself.
+#: The resolver has a client of the TPU API, of its own or of cloud_tpu_client (2.2).
 RESOLVER_HAS_CLIENT = _since("2.2")
 
 #: The resolver's methods that ask the TPU API are in camel case (until 1.13).
 RESOLVER_IN_CAMEL_CASE = not _since("1.14")
 
-#: A mirrored variable without aggregation may be assigned in replica context
-#: (2.3); before, that is a ValueError on TPUs and GPUs alike.
+#: Replicas may assign mirrored variables without aggregation (2.3); before, a ValueError.
 ASSIGN_WITHOUT_AGGREGATION = _since("2.3")
 
-#: Replica contexts carry a static local id next to the (possibly symbolic) id
-#: in the sync group, so that one trace can serve every replica (2.4).
+#: Replica contexts carry a static local id, so that one trace can serve every replica (2.4).
 TRACE_ONCE = _since("2.4")
 
-#: A replica context knows its id as a constant, and ``get_seed`` notes that a graph's seed
-#: was used, so that a trace that takes itself for replica 0 can serve every replica (1.14).
+#: A replica's id is a constant, and ``get_seed`` notes that a seed was used: a trace as replica 0
+#: can serve every replica (1.14).
 TRACES_AS_FIRST = _since("1.14")
 
-#: ``tf.config`` can have tf.functions called as the Python functions that they are of (1.15:
-#: ``experimental_run_functions_eagerly``).
+#: tf.functions can be called as Python functions (``experimental_run_functions_eagerly``, 1.15).
 FUNCTIONS_CAN_BE_INLINED = _since("1.15")
 
-#: A branch or loop keeps the graph that its function was made of, also when its gradient is built
-#: (2.1); before, the gradient is that of a copy.
+#: The gradient of a branch or loop is of the graph that it was made of, not of a copy (2.1).
 FLOWS_KEEP_THEIR_GRAPHS = _since("2.1")
 
 #: A variable's policy says whether it is mirrored (2.4); before, its class does.
@@ -230,12 +214,10 @@ HAS_PUBLIC_INPUT_OPTIONS = _since("2.4")
 #: InputOptions say experimental_fetch_to_device (2.5); before, experimental_prefetch_to_device.
 FETCHES = _since("2.5")
 
-#: ``experimental_distribute_datasets_from_function`` exists, and distributed
-#: datasets feed several hosts on one machine (1.15).
+#: Datasets can be distributed from a function, and to several hosts on one machine (1.15).
 HAS_DATASETS_FROM_FUNCTION = _since("1.15")
 
-#: A batch that the replicas cannot share evenly ends a distributed dataset in
-#: a graph (2.0; seen as an OutOfRangeError, without the last batch).
+#: In a graph an uneven batch ends a distributed dataset (2.0; seen as an OutOfRangeError).
 GRAPHS_NEED_EVEN_BATCHES = TF2 and not _since("2.1")
 
 #: Iterators of distributed datasets are owned by Python, and arguments of functions (2.2).
@@ -244,8 +226,7 @@ ITERATORS_ARE_ARGUMENTS = _since("2.2")
 #: ``tf.data`` iterators have a method ``get_next_as_optional`` (2.3).
 ITERATORS_GIVE_OPTIONALS = _since("2.3")
 
-#: ``experimental_distribute_datasets_from_function`` calls its function at once (2.3); before,
-#: for each iterator.
+#: ``experimental_distribute_datasets_from_function`` calls its function once, and at once (2.3).
 DATASET_FUNCTIONS_ARE_CALLED_ONCE = _since("2.3")
 
 #: A distributed dataset, not its iterator, finds out whether batches may be partial (2.4).
@@ -254,29 +235,25 @@ DATASETS_KNOW_PARTIAL_BATCHES = _since("2.4")
 #: Distributed datasets are composite tensors, arguments of functions (2.5).
 DATASETS_ARE_ARGUMENTS = _since("2.5")
 
-#: Destroying a ``tf.data`` iterator waits for the thread that tunes it, up to a
-#: minute (2.5; see :mod:`tpudist.virtual.input.iterators`).
+#: Destroying a ``tf.data`` iterator waits up to a minute for its thread (2.5; see input.iterators).
 ITERATORS_END_SLOWLY = _since("2.5")
 
 #: BatchMatMulV2 has a bfloat16 kernel for CPUs (seen on 2.5.3; 2.4.4 has none).
 MULTIPLIES_BFLOAT16_BATCHES = _since("2.5")
 
-#: A loop over a distributed dataset asks its iterator for the next element: seen on 2.8
-#: and newer. On 2.5 and 2.6 a function of ``input_lib`` asks the hosts' iterators.
+#: A loop over a distributed dataset asks its iterator for the next element: seen on 2.8.
 LOOPS_ASK_THE_ITERATOR = _since("2.8")
 
 #: ``tf.data.Options.autotune`` (2.7); before, ``experimental_optimization``.
 HAS_AUTOTUNE_OPTIONS = _since("2.7")
 
-#: A function casts values to the types of its signature, and takes those of a subtype
-#: (2.15, core/function/polymorphism/function_type.py).
+#: Functions cast values to their signature's types (core/function/polymorphism, 2.15).
 TYPE_SPECS_CAST = _since("2.15")
 
 #: ``tf.data.Dataset.element_spec`` exists (1.15).
 HAS_ELEMENT_SPEC = _since("1.15")
 
-#: ``tf.compat.v1.data.get_output_shapes`` exists (1.14); before, datasets of
-#: either version have ``output_shapes``.
+#: ``tf.compat.v1.data.get_output_shapes`` exists (1.14); datasets had ``output_shapes``.
 HAS_OUTPUT_SHAPES = _since("1.14")
 
 #: A dataset distributed to one replica is split too (until 2.10).
@@ -288,8 +265,7 @@ DATASETS_FROM_FUNCTION_RENAMED = _since("2.4")
 #: Sharding annotations may be separate ops, not only attributes (2.2).
 HAS_SHARDING_OP = _since("2.2")
 
-#: The XlaSharding op kills the process when a CPU runs it (2.2 to 2.8; seen
-#: as a segmentation fault), later it is an identity.
+#: The XlaSharding op kills the process when a CPU runs it (2.2 to 2.8), later it is an identity.
 XLA_SHARDING_CRASHES_CPU = _since("2.2") and not _since("2.12")
 
 #: A second native class, ``tf.distribute.TPUStrategy``, besides the experimental one (2.3).
@@ -298,26 +274,17 @@ HAS_TPU_STRATEGY_V2 = _since("2.3")
 #: ``xla_sharding.assign_device`` is called ``single_device`` (2.22).
 ASSIGN_DEVICE_RENAMED = _since("2.22")
 
-#: ``def_function`` copies a ``tf.function`` with another body, and answers whether functions run
-#: eagerly (2.2).
+#: A ``tf.function`` can be cloned, and ``def_function`` says whether they run eagerly (2.2).
 HAS_FUNCTION_CLONE = _since("2.2")
 
-#: A function graph keeps its captures in a dictionary, and a concrete function
-#: appends them to the inputs itself (until 1.14; see eager/function.py there).
+#: Captures are a dictionary, which a concrete function adds to inputs (1.14; eager/function.py).
 CAPTURES_ARE_A_DICT = not _since("1.15")
 
-#: ``ops.init_scope`` keeps the innermost named device and drops device functions, so a variable
-#: created in a function would get the label of a replica that is traced on its own (until 2.3; seen
-#: on 1.14, and without soft placement on 1.15 and 2.2).
-INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS = not TRACE_ONCE
-
-#: A graph adds a function with all that it calls (2.13); before, the function
-#: adds itself to a graph.
+#: A graph adds a function with all it calls (2.13); before, the function adds itself.
 GRAPHS_ADD_FUNCTIONS = _since("2.13")
 
 #: TensorFlow gives the HLO of a function for shapes alone (``from_concrete_function`` in
-#: ``compiler_ir.py``, 2.12). From 2.5 on it needs values, which it folds where XLA wants
-#: constants; before, it gives no serialized HLO.
+#: ``compiler_ir.py``, 2.12); before it needs values, which it folds.
 LOWERS_TO_HLO = _since("2.12")
 
 #: Mirrored variables of a native TPU strategy are no ``DistributedVariable`` (until 1.14).
@@ -326,8 +293,7 @@ TPU_VARIABLES_ARE_APART = not _since("1.15")
 #: In a graph the seed of a random op counts random ops (2.2); before, all ops.
 COUNTS_RANDOM_OPS = _since("2.2")
 
-#: A component refers to its distributed variable weakly; Keras' optimizers of 2.3
-#: take the variable itself there (2.4, and before 2.3).
+#: A component refers to its distributed variable weakly (2.4, and before 2.3).
 CONTAINERS_ARE_WEAK = _since("2.4") or not _since("2.3")
 
 #: Optimizers of ``tf.train`` divide a mean loss only if Estimator asks for it (1.14).
@@ -336,14 +302,12 @@ ESTIMATOR_ASKS_FOR_SCALING = _since("1.14")
 #: ``tf.estimator`` exists (until 2.15; tensorflow 2.16 release notes).
 HAS_ESTIMATOR = not _since("2.16")
 
-#: Cross-replica code may add to a sync-on-read variable whose copies are averaged, and
-#: Keras makes no metrics of them for TPUs (1.15).
+#: Cross-replica code may add to a sync-on-read variable whose copies are averaged (1.15).
 SYNC_ON_READ_ADDS_ACROSS = _since("1.15")
 
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 
-#: ``distribute.distribute_utils``, out of ``distribute.values``, and ``distribute.mirrored_run``,
-#: out of ``distribute.mirrored_strategy`` (2.3).
+#: ``distribute.distribute_utils`` and ``distribute.mirrored_run`` exist (2.3).
 HAS_DISTRIBUTE_UTILS = _since("2.3")
 
 #: ``distribute.distribution_strategy_context`` is in ``distribute_lib`` (2.14).
@@ -365,12 +329,10 @@ CONCRETE_FUNCTION_HAS_MODULE = _since("2.14")
 #: ``ops.handle_data_util``, out of ``ops.custom_gradient`` (2.4).
 HANDLE_DATA_HAS_MODULE = _since("2.4")
 
-#: Whether a CPU can be divided into logical devices for eager mode and for Sessions that are
-#: given no configuration (release notes of TensorFlow 1.14).
+#: A CPU can be divided into logical devices for the whole process (1.14 release notes).
 HAS_LOGICAL_DEVICES = _since("1.14")
 
-#: A Session whose logical CPUs compute nothing but constants ends (measured: 2.2); on 1.15 it
-#: waits forever, unless constants are not folded.
+#: A Session of constants alone on logical CPUs ends (measured: 2.2); on 1.15 never, if folded.
 CONSTANTS_OF_DEVICES_MAY_BE_FOLDED = _since("2.2")
 
 #: A TPU reports its embedding hardware (``tpu/tpu_hardware_feature.py``, 2.9).

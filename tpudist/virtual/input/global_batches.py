@@ -44,7 +44,9 @@ def fits(extended: Extended, dataset: Any, options: Any = None) -> bool:
     if options is not None and options.experimental_replication_mode.name == "PER_REPLICA":
         return False
     specs = nests.flatten(getattr(dataset, "element_spec", None))
-    if not specs or not all(map(_is_dense, specs)):
+    if not specs or not all(type(spec) is tf.TensorSpec and spec.shape.rank for spec in specs):
+        return False
+    if any(spec.dtype in (tf.resource, tf.variant) for spec in specs):
         return False
     if extended.num_hosts == 1:
         return _is_even(specs, extended._num_replicas_in_sync)
@@ -52,14 +54,6 @@ def fits(extended: Extended, dataset: Any, options: Any = None) -> bool:
     policy = dataset.options().experimental_distribute.auto_shard_policy
     name = getattr(policy, "name", "AUTO")
     return name == "DATA" or name == "AUTO" and not _may_read_files(dataset)
-
-
-def _is_dense(spec: Any) -> bool:
-    return (
-        type(spec) is tf.TensorSpec
-        and bool(spec.shape.rank)
-        and spec.dtype not in (tf.resource, tf.variant)
-    )
 
 
 def _is_even(specs: Any, count: int) -> bool:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 #: TensorFlow's name scope of every replica but the first.
 _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
 
-#: Whether ``tf.init_scope`` keeps the replica's label, but no device function.
-_LABELS_LEAVE = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and not versions.BY_DEVICE
+#: Whether ``tf.init_scope`` keeps the replica's label, but no device function (2.2 and 2.3).
+_LABELS_LEAVE = not versions.TRACE_ONCE and not versions.BY_DEVICE
 
 
 def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Explanation) -> Nest:

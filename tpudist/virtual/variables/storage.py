@@ -9,7 +9,6 @@ then on the copies of a real TPU may differ. :mod:`splits` does that.
 from __future__ import annotations
 
 import contextlib
-import functools
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -245,12 +244,20 @@ def create(extended: Extended, next_creator: Fn, kwargs: dict[str, Any]) -> Valu
         kwargs["trainable"] = kwargs.get("synchronization") != (tf.VariableSynchronization.ON_READ)
 
     def per_replica(**kwargs: Any) -> list[Any]:
-        # A variable created outside of a function gets no replica's device label.
-        skips = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and functions.in_function()
+        # Until 2.3 ``ops.init_scope`` keeps a replica's device label, which the variable would get.
+        skips = not versions.TRACE_ONCE and functions.in_function()
         real = tf.device(extended.real_device) if skips else contextlib.nullcontext()
         with extended.place(), real:
             first = next_creator(**kwargs)
-            make = functools.partial(_sibling, first, next_creator, kwargs)
+
+            def make(replica_id: int) -> Variable:
+                def initial_value() -> Tensor:
+                    has_value = tf.executing_eagerly() or functions.in_function()
+                    return tf.identity(first.value() if has_value else first.initial_value)
+
+                name = distributed.replica_name(first, replica_id)
+                return next_creator(**dict(kwargs, initial_value=initial_value, name=name))
+
             if _starts_split(kwargs, colocate_with, aggregation):
                 return [first] + [make(i) for i in range(1, count)]
             splits.copy_makers()[first] = make
@@ -284,13 +291,3 @@ def _starts_split(kwargs: Kwargs, colocate_with: object, aggregation: object) ->
         and not tf.executing_eagerly()
         and not functions.in_function()
     )
-
-
-def _sibling(first: Any, next_creator: Fn, kwargs: Kwargs, replica_id: int) -> Variable:
-    def initial_value() -> Tensor:
-        if tf.executing_eagerly() or functions.in_function():
-            return tf.identity(first.value())
-        return tf.identity(first.initial_value)
-
-    name = distributed.replica_name(first, replica_id)
-    return next_creator(**dict(kwargs, initial_value=initial_value, name=name))

@@ -183,16 +183,6 @@ def unpack(optional: Any, dtype: DType, shape: Any) -> Any:
     return value
 
 
-def optional_with_layout(batched: Any, layout: Any) -> Any:
-    """`batched`, converted to the layout of `layout`, an `Optionals`."""
-    is_known = isinstance(batched, Uniform) and batched.value.op.type in (FULL, EMPTY)
-    if layout.is_branch_output or not is_known:
-        raise NotBatchable("what a gradient needs of a branch is held in another way")
-    if batched.value.op.type == EMPTY:
-        return layout.with_tensors([batched.value])
-    return layout.with_tensors([_pack(made_ops.repeated(batched.value.op.inputs[0], layout.count))])
-
-
 def _pack(value: object) -> Any:
     return tf.raw_ops.OptionalFromValue(components=[value])
 
@@ -252,7 +242,12 @@ def with_layout(batched: Any, layout: Any) -> BatchedValue:
     if same_layout(batched, layout):
         return batched
     if isinstance(layout, Optionals):
-        return optional_with_layout(batched, layout)
+        is_known = isinstance(batched, Uniform) and batched.value.op.type in (FULL, EMPTY)
+        if layout.is_branch_output or not is_known:
+            raise NotBatchable("what a gradient needs of a branch is held in another way")
+        value, op = batched.value, batched.value.op
+        full = _pack(made_ops.repeated(op.inputs[0], layout.count)) if op.type == FULL else value
+        return layout.with_tensors([full])
     if isinstance(layout, ReplicaSum):
         return ReplicaSum(batched.total())
     if isinstance(layout, PerReplicaTensors):
