@@ -14,7 +14,7 @@ from tests.laws import source
 #: Who may write to the import system without writing to TensorFlow, and why.
 MAY_IMPORT = {
     "tpudist/dropin/__init__.py": "makes modules below tpudist's own drop-ins importable",
-    "tpudist/tfcompat/estimator_package.py": "gives tensorflow-estimator the modules of TensorFlow "
+    "tpudist/tfcompat/estimators.py": "gives tensorflow-estimator the modules of TensorFlow "
     "that it asks for and that are gone; no other code has their names",
     "tpudist/dropin/finder.py": "likewise; it answers for no name outside tpudist",
     "tpudist/dropin/namespace.py": "forgets a drop-in's module that only stood for a gone one",
@@ -37,7 +37,7 @@ OBJECTS = {
     "loss depends on the inputs",
     ("tfcompat/distributed_before_2_2.py", "__class__"): "releases before 2.2 make the variable "
     "and choose its class themselves",
-    ("tfcompat/estimator_package.py", "_distribute_coordinator_mode"): "a config of the package: "
+    ("tfcompat/estimators.py", "_distribute_coordinator_mode"): "a config of the package: "
     "the function of TensorFlow's that set it is gone",
     ("tfcompat/tpu.py", "__class__"): "our op: a program looks for one whose type is "
     "CrossReplicaSum, of which TensorFlow makes none without a TPU",
@@ -303,7 +303,7 @@ def outside_legacy():
 
 #: Who may give a module of TensorFlow a name that it once had, and why.
 MAY_NAME = {
-    "tpudist/tfcompat/estimator_package.py": "tensorflow-estimator asks for the name under which "
+    "tpudist/tfcompat/estimators.py": "tensorflow-estimator asks for the name under which "
     "it exports its API, which is of nobody else"
 }
 

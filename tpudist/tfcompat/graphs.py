@@ -223,13 +223,8 @@ LOOPS = ("While", "StatelessWhile")
 BRANCHES = ("Case", "If", "StatelessCase", "StatelessIf")
 
 #: Ops that ask a resource for its value, and change nothing.
-READS = (
-    "LookupTableFindV2",
-    "LookupTableSizeV2",
-    "ReadVariableOp",
-    "ResourceGather",
-    "VariableShape",
-)
+READS: tuple[str, ...] = ("ReadVariableOp", "ResourceGather", "VariableShape")
+READS += ("LookupTableFindV2", "LookupTableSizeV2")
 
 
 def only_reads(op: Operation) -> bool:

@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
 
 #: The modules of Keras that start replicas in a TF 1 graph (until 2.15).
-_LOOPS = (
-    "training_distributed",
-    "training_distributed_v1",
-    "distributed_training_utils",
-    "distributed_training_utils_v1",
-)
+_LOOPS: tuple[str, ...] = ("training_distributed", "distributed_training_utils")
+_LOOPS += ("training_distributed_v1", "distributed_training_utils_v1")
 
 _here = threading.local()
 

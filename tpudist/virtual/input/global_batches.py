@@ -28,12 +28,9 @@ if TYPE_CHECKING:
 _READERS = ("record", "textline", "sstable", "parquet", "csv", "sql", "files")
 
 #: Classes of datasets with no input that read no file.
-_SOURCES = (
-    "TensorDataset",
-    "TensorSliceDataset",
-    "SparseTensorSliceDataset",
-    "GeneratorDataset",
-    "RangeDataset",
+_SOURCES = frozenset(
+    "TensorDataset TensorSliceDataset SparseTensorSliceDataset GeneratorDataset "
+    "RangeDataset".split()
 )
 
 

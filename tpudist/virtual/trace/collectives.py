@@ -19,21 +19,13 @@ if TYPE_CHECKING:
 
 #: {op type of a collective: its kind}
 OPS = {
-    "CrossReplicaSum": "all_reduce",
-    "XlaAllReduce": "all_reduce",
-    "CollectiveReduce": "all_reduce",
-    "CollectiveReduceV2": "all_reduce",
-    "CollectiveReduceV3": "all_reduce",
-    "NcclAllReduce": "all_reduce",
-    "CollectiveGather": "all_gather",
-    "CollectiveGatherV2": "all_gather",
-    "AllToAll": "all_to_all",
-    "CollectiveAllToAllV3": "all_to_all",
+    **dict.fromkeys(("CrossReplicaSum", "XlaAllReduce", "NcclAllReduce"), "all_reduce"),
+    **dict.fromkeys(["CollectiveReduce" + each for each in ("", "V2", "V3")], "all_reduce"),
+    **dict.fromkeys(("CollectiveGather", "CollectiveGatherV2"), "all_gather"),
+    **dict.fromkeys(("AllToAll", "CollectiveAllToAllV3"), "all_to_all"),
+    **dict.fromkeys(("XlaReduceScatter", "CollectiveReduceScatterV2"), "reduce_scatter"),
+    **dict.fromkeys(("CollectiveBcastSend", "CollectiveBcastSendV2"), "broadcast"),
     "CollectivePermute": "permute",
-    "XlaReduceScatter": "reduce_scatter",
-    "CollectiveReduceScatterV2": "reduce_scatter",
-    "CollectiveBcastSend": "broadcast",
-    "CollectiveBcastSendV2": "broadcast",
 }
 
 #: {name for :func:`function_graphs.named`: kind of collective}

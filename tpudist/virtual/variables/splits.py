@@ -25,16 +25,11 @@ if TYPE_CHECKING:
 
 
 #: The beginnings of the types of ops that write to a handle.
-_WRITES = (
-    "Assign",
-    "ResourceApply",
-    "ResourceCountUpTo",
-    "ResourceScatter",
-    "ResourceSparseApply",
-    "ResourceStridedSliceAssign",
-    *("RngReadAndSkip", "RngSkip"),  # of a tf.random.Generator
-    *("StatefulRandomBinomial", "StatefulStandardNormal"),
-    *("StatefulTruncatedNormal", "StatefulUniform"),
+_WRITES = tuple(
+    "Assign ResourceApply ResourceCountUpTo ResourceScatter ResourceSparseApply "
+    "ResourceStridedSliceAssign "
+    "RngReadAndSkip RngSkip StatefulRandomBinomial StatefulStandardNormal StatefulTruncatedNormal "
+    "StatefulUniform".split()  # these of a tf.random.Generator
 )
 
 #: Ops that pass a handle on.

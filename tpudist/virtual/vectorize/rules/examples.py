@@ -30,19 +30,11 @@ SparseSoftmaxCrossEntropyWithLogits""".split()
 
 #: How many inputs of these ops are examples; the others are parameters.
 NUM_EXAMPLE_INPUTS = {
-    "BiasAdd": 1,
-    "Conv2D": 1,
-    "Conv3D": 1,
-    "DepthwiseConv2dNative": 1,
-    "ImageProjectiveTransformV2": 2,
-    "ImageProjectiveTransformV3": 2,
-    "InTopKV2": 2,
-    "MaxPoolGradV2": 3,
-    "MaxPoolV2": 1,
-    "ResizeBicubic": 1,
-    "ResizeBilinear": 1,
-    "ResizeNearestNeighbor": 1,
+    **dict.fromkeys("BiasAdd Conv2D Conv3D DepthwiseConv2dNative MaxPoolV2".split(), 1),
+    **dict.fromkeys("ResizeBicubic ResizeBilinear ResizeNearestNeighbor".split(), 1),
     "ResizeNearestNeighborGrad": 1,
+    **dict.fromkeys("ImageProjectiveTransformV2 ImageProjectiveTransformV3 InTopKV2".split(), 2),
+    "MaxPoolGradV2": 3,
 }
 
 

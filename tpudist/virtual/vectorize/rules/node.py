@@ -37,16 +37,10 @@ LINEAR = frozenset(IDENTITIES + RESHAPES + ("Add", "AddN", "AddV2", "Neg", "Sub"
 
 #: {op type: the highest rank that its kernels take, in TensorFlow 1.13 to 2.21 on a CPU}
 MAX_RANKS = {
-    "ArgMax": 7,
-    "ArgMin": 7,
-    "MirrorPad": 5,
-    "MirrorPadGrad": 5,
-    "Pad": 6,
-    "PadV2": 6,
-    "SelectV2": 8,
-    "Slice": 8,
-    "StridedSlice": 8,
-    "StridedSliceGrad": 8,
+    **dict.fromkeys(("ArgMax", "ArgMin"), 7),
+    **dict.fromkeys(("MirrorPad", "MirrorPadGrad"), 5),
+    **dict.fromkeys(("Pad", "PadV2"), 6),
+    **dict.fromkeys(("SelectV2", "Slice", "StridedSlice", "StridedSliceGrad"), 8),
 }
 
 #: Ops with an output, reserved for their gradient, whose shape the kernel chooses.
