@@ -64,14 +64,11 @@ OBJECTS = {
         "virtual/trace/function_graphs.py",
         "_tpudist_trace",
     ): "the trace that a graph belongs to is found from the graph that is current",
+    ("virtual/replicas/program.py", "_tpudist_trace"): "likewise, of a branch or loop",
     (
         "virtual/input/inputs.py",
         "__class__",
     ): "the native method makes the dataset; only its iterators differ",
-    (
-        "virtual/input/inputs.py",
-        "_fed_devices",
-    ): "which cores a host feeds; the native class derives it from devices that exist",
     (
         "virtual/input/inputs.py",
         "_iterator",
@@ -101,7 +98,10 @@ OBJECTS = {
         "virtual/variables/stored_once.py",
         "_assumed_equal",
     ): "our variable: a graph relies on one value",
-    ("tfcompat/distributed.py", "_handle_name"): "copies of an eager variable have names of their "
+    (
+        "virtual/variables/splits.py",
+        "_handle_name",
+    ): "copies of an eager variable have names of their "
     "own and share one resource name, for which TensorFlow keeps one kernel",
     (
         "virtual/variables/splits.py",
