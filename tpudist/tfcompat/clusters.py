@@ -164,7 +164,8 @@ class WorkerExtended(CollectiveExtended):
         is_scalar = not tensors[0].shape.rank
         rows = [tf.reshape(each, [1]) for each in tensors] if is_scalar else tensors
         sizes = self.rows_of_all([tf.shape(each)[:1] for each in rows])
-        found = tf.split(self.rows_of_all(rows), sizes, num=len(rows) * self._num_workers)
+        count = len(rows) * self._num_workers
+        found: list[Any] = tf.split(self.rows_of_all(rows), sizes, num=count)
         if is_scalar:
             found = [tf.reshape(each, []) for each in found]
         if distributed.is_tensor_like(values[0]):

@@ -112,7 +112,7 @@ def with_effects(step: Fn) -> Fn:
     if tf.executing_eagerly():
         return step
 
-    def run(context: object, inputs: object) -> Operation:
+    def run(context: object, inputs: object) -> Nest:
         graph = tf.compat.v1.get_default_graph()
         flow, start = functions.control_flow_context(), len(graph.get_operations())
         result = step(context, inputs)
@@ -194,7 +194,7 @@ class _Loop:
     def build(self, iterations: Any) -> tuple[Any, ...]:
         """Adds the loop to the current graph."""
 
-        def condition(i: object, *unused: Any) -> Tensor:
+        def condition(i: Any, *unused: Any) -> Nest:
             return i < iterations
 
         def body(i: Any, *unused: Any) -> list[Tensor]:
@@ -225,7 +225,7 @@ class _Loop:
         return nests.pack_sequence_as(self._structure, flat)
 
 
-def zeros(tensor: Tensor) -> Tensor:
+def zeros(tensor: Tensor) -> Nest:
     """Zeros, as a start value for `tensor`; a dimension of unknown size is 0."""
     dims = tensor.shape.as_list() if tensor.shape.rank is not None else []
     return tf.zeros([dim or 0 for dim in dims], tensor.dtype)

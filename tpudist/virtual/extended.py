@@ -77,12 +77,12 @@ class NamedSlice:
     @property
     def num_hosts(self) -> int:
         """Number of hosts that feed the replicas."""
-        return self.placement.num_hosts
+        return int(self.placement.num_hosts)
 
     @property
     def num_replicas_per_host(self) -> int:
         """Number of replicas that one host feeds."""
-        return self.placement.num_replicas // self.placement.num_hosts
+        return int(self.placement.num_replicas // self.placement.num_hosts)
 
     @property
     def device_assignment(self) -> object:
@@ -194,7 +194,7 @@ class VirtualExtended(NamedSlice, distributed.MirroredExtended):
 
     def own_cores(self) -> Sequence[tuple[int, ...]]:
         """The cores of each replica of this process: numbers on the slice, or on this host."""
-        return self.placement.cores
+        return list(self.placement.cores)
 
     def _start(self, strategy: Strategy, labels: tuple[str, ...]) -> None:
         """Calls TensorFlow's constructor; `labels` are the names of the replicas' cores."""

@@ -140,7 +140,7 @@ def run_steps(extended: Extended, fn: Fn, iterator: Any, iterations: object) -> 
     def step() -> dict[Any, Any]:
         inputs = iterator.get_next()
         with functions.unconverted(), tf.control_dependencies(_tensors_of(inputs)):
-            outputs = extended.call_for_each_replica(replica, args=(inputs,))
+            outputs: dict[Any, Any] = extended.call_for_each_replica(replica, args=(inputs,))
             for name, reduce_op in loop_outputs.reductions.items():
                 if reduce_op is not None:  # one tensor; else a list with one per replica
                     outputs[name] = extended.reduce_to(reduce_op, outputs[name], "/device:CPU:0")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import collections
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from tpudist.errors import TopologyError, TPUNameError
 from tpudist.surfaces import slices
@@ -20,9 +19,7 @@ _CLUSTER = "cluster:"
 _OF_DEVICES = re.compile(r"^(?:(gpu)s(?::[0-9]+)?|(cpu)s:[0-9]+)$")
 
 
-class VirtualSystem(
-    collections.namedtuple("VirtualSystem", "name cores hosts mesh kind", defaults=(None,))
-):
+class VirtualSystem(NamedTuple):
     """A slice that exists in name only.
 
     Attributes:
@@ -33,7 +30,11 @@ class VirtualSystem(
       kind: "GPU" or "CPU" if each core is such a device of a machine, else None.
     """
 
-    __slots__ = ()
+    name: str
+    cores: int
+    hosts: int
+    mesh: tuple[int, ...]
+    kind: Any = None
 
     @property
     def cores_per_host(self) -> int:

@@ -225,4 +225,5 @@ def agreed(parts: Sequence[Tensor]) -> Tensor:
     )
     same = tf.reduce_all([tf.equal(parts[0], part) for part in parts])
     with tf.control_dependencies([tf.debugging.Assert(same, [message])]):
-        return tf.identity(parts[0])
+        checked: Tensor = tf.identity(parts[0])
+    return checked

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         Nest,
         Operation,
         Tensor,
-        Value,
         Variable,
     )
     from tpudist.virtual.replicas.program import Program
@@ -252,7 +251,7 @@ def outside(program: Program, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     extended = program.extended
     strategy = extended._container_strategy()
 
-    def enter(leaf: Any) -> Value:
+    def enter(leaf: Any) -> Nest:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
         return distributed.per_replica(extended, [leaf] * program.num_replicas)

@@ -22,7 +22,16 @@ from tpudist.virtual.variables import splits
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from tpudist.tfcompat.annotations import Args, Extended, Fn, Kwargs, Nest, Operation, Strategy
+    from tpudist.tfcompat.annotations import (
+        Args,
+        Extended,
+        Fn,
+        Graph,
+        Kwargs,
+        Nest,
+        Operation,
+        Strategy,
+    )
     from tpudist.virtual.explanations import Explanation
 
 
@@ -82,12 +91,12 @@ class Replicas:
     """The ops of replicas that are being traced one by one."""
 
     def __init__(self) -> None:
-        self._graph = tf.compat.v1.get_default_graph()
+        self._graph: Graph = tf.compat.v1.get_default_graph()
         self._start = len(self._graph.get_operations())
 
     def ops(self) -> list[Operation]:
         """The ops added to the graph since the replicas were started."""
-        return self._graph.get_operations()[self._start :]
+        return list(self._graph.get_operations()[self._start :])
 
     def use_own_handles(self, ops: Sequence[Operation], handles: Any) -> None:
         """Replaces the first of `handles`, which `ops` of all replicas use so far, by their own."""
@@ -112,7 +121,8 @@ class Replica(distributed.MirroredReplicaContext):
 
     def experimental_logical_device(self, logical_device_id: int) -> AbstractContextManager[Any]:
         """See `VirtualExtended`."""
-        return self.strategy.extended.experimental_logical_device(logical_device_id)
+        extended: Extended = self.strategy.extended
+        return extended.experimental_logical_device(logical_device_id)
 
     def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         if keras_loops.builds_a_model(merge_fn):

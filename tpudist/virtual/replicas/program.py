@@ -266,7 +266,8 @@ class Part(Program):
 
     def replica_id(self) -> Tensor:
         """See the base class."""
-        return self.around.replica_id()
+        around: Program = self.around
+        return around.replica_id()
 
     def bring_in(self, tensors: Sequence[Any]) -> None:
         """Makes tensors of the traces around it inputs of the branch or loop, for a merge in it."""
@@ -300,7 +301,8 @@ class TracedReplica(distributed.ReplicaContext):
 
     def experimental_logical_device(self, logical_device_id: int) -> AbstractContextManager[Any]:
         """See `VirtualExtended`."""
-        return self.strategy.extended.experimental_logical_device(logical_device_id)
+        extended: Extended = self.strategy.extended
+        return extended.experimental_logical_device(logical_device_id)
 
     def _merge_call(self, merge_fn: Fn, args: Args, kwargs: Kwargs) -> Nest:
         return self._program.merge(merge_fn, args, kwargs)

@@ -134,7 +134,7 @@ def _wrapper(extended: Extended, fn: Fn) -> Fn:
     key = function if owner is None else owner
     try:
         of_extended = _wrappers.setdefault(extended, weakref.WeakKeyDictionary())
-        wrappers: Any = of_extended.setdefault(function, weakref.WeakKeyDictionary())
+        wrappers: dict[Any, Fn] = of_extended.setdefault(function, weakref.WeakKeyDictionary())
         if key not in wrappers:
             wrappers[key] = _wrap(extended, fn)
         return wrappers[key]
@@ -153,9 +153,11 @@ def _wrap(extended: Extended, fn: Fn) -> Fn:
         return nests.map_structure(lambda leaf: _out_of_function(extended, leaf), results)
 
     # A signature is of one replica's arguments, not of per-replica values.
-    if functions.is_function(fn) and functions.signature(fn) is None:
-        return functions.clone(fn, for_each_replica)
-    return tf.function(for_each_replica)
+    is_kept = functions.is_function(fn) and functions.signature(fn) is None
+    wrapped: Fn = (
+        functions.clone(fn, for_each_replica) if is_kept else tf.function(for_each_replica)
+    )
+    return wrapped
 
 
 def _of_signature(fn: object, args: Args) -> tuple[Any, ...]:

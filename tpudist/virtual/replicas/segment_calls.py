@@ -159,7 +159,7 @@ class Calls:
             with graph.as_default():
                 graph.outputs = [tf.constant(0)]
         tpu_numbers.round_operands(graph)
-        inputs = [self._source(source, replica) for _, source, replica in used]
+        inputs: list[Any] = [self._source(source, replica) for _, source, replica in used]
         inputs += [self._captured_by_merge(outer) for outer, _ in functions.captures(graph)]
         with tf.control_dependencies(self._last):
             outputs = functions.call(functions.make(graph, noinline=False), inputs, graph.outputs)
@@ -180,7 +180,7 @@ class Calls:
         """Context manager: ops made in it wait for what was called before."""
         return tf.control_dependencies(self._last)
 
-    def _source(self, source: Any, replica: int | str) -> Tensor:
+    def _source(self, source: Any, replica: int | str) -> Nest:
         batched = self.batched(source)
         if replica == "rows":
             return batched.rows()

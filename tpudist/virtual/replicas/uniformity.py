@@ -6,7 +6,7 @@ that a merge gave back, and everything computed from these without side effects.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Uniformity:
                 if self._placeholders.get(tensor, is_uniform):
                     self._uniform[tensor] = True
 
-    def _unseen(self, kind: Any, items: Any) -> list[Any]:
+    def _unseen(self, kind: Any, items: Sequence[Any]) -> Sequence[Any]:
         """The items of a list, which only grows, that were added since the last time."""
         start, self._seen[kind] = self._seen[kind], len(items)
         return items[start:]

@@ -128,8 +128,9 @@ def current() -> Trace | None:
     """The innermost `Trace` around the current graph, or None."""
     graph = tf.compat.v1.get_default_graph()
     while isinstance(graph, functions.FuncGraph):
-        if hasattr(graph, "_tpudist_trace"):
-            return graph._tpudist_trace
+        trace: Trace | None = getattr(graph, "_tpudist_trace", None)
+        if trace is not None:
+            return trace
         graph = graph.outer_graph
     return None
 
@@ -227,7 +228,7 @@ def own_array(leaf: object) -> Any:
     return tf.constant(leaf) if isinstance(leaf, (np.ndarray, np.generic)) else leaf
 
 
-def _convert(part: Any) -> Tensor:
+def _convert(part: Any) -> Nest:
     if distributed.is_tensor_like(part):
         return part
     if isinstance(part, (tf.Variable, bool, int, float, np.ndarray, np.generic)):

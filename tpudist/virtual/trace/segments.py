@@ -13,14 +13,7 @@ from tpudist.virtual.trace import dependencies, tpu_numbers
 from tpudist.virtual.trace.dependencies import IdentityMap
 
 if TYPE_CHECKING:
-    from tpudist.tfcompat.annotations import (
-        FunctionGraph,
-        Graph,
-        GraphDef,
-        Operation,
-        Tensor,
-        TracedFunction,
-    )
+    from tpudist.tfcompat.annotations import FunctionGraph, Graph, Operation, Tensor, TracedFunction
     from tpudist.virtual.replicas.program import Program
 
     #: Tensors in order, each mapped to itself.
@@ -164,7 +157,7 @@ def replica_functions(program: Program, segment: Segment, shared: bool) -> list[
 def _copy(program: Program, segment: Segment, replica_id: int) -> FunctionGraph:
     """A FuncGraph with copies of the ops of `segment`, for one replica."""
     with program.outer.as_default():
-        graph = functions.FuncGraph("replica_segment")
+        graph: FunctionGraph = functions.FuncGraph("replica_segment")
     functions.add_library(program.graph, graph)
     graph_def = _graph_def(program, segment, replica_id, graph)
     with graph.as_default():
@@ -185,7 +178,7 @@ def _copy(program: Program, segment: Segment, replica_id: int) -> FunctionGraph:
     return graph
 
 
-def _graph_def(program: Program, segment: Segment, replica_id: int, graph: Graph) -> GraphDef:
+def _graph_def(program: Program, segment: Segment, replica_id: int, graph: Graph) -> object:
     """The nodes of `segment` for one replica, to be imported into `graph`."""
     graph_def = tf.compat.v1.GraphDef()
     graph_def.versions.CopyFrom(program.graph.graph_def_versions)

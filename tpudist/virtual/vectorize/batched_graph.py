@@ -62,7 +62,7 @@ class BatchedGraph:
         self.batched: IdentityMap[Tensor, BatchedValue] = IdentityMap()
         self.ops: dict[Operation, list[Operation]] = {}
         self._variants: dict[Any, Any] = {}
-        self._shared_attributes: dict[Any, Any] = {}
+        self._shared_attributes: dict[Operation, dict[str, Any] | None] = {}
 
     def nested(self, sums_only: Tensors, graph: PlacedGraph | None = None) -> BatchedGraph:
         """A `BatchedGraph` for a called function; its ops go to `graph`, by default this one's."""
@@ -220,8 +220,9 @@ class BatchedGraph:
         if op not in self._shared_attributes:
             if_not_inlined = called_functions.not_inlined_attributes(op, self.count, self.place)
             self._shared_attributes[op] = None if random_seeds.draws(op) else if_not_inlined or {}
-        if self._shared_attributes[op] is not None:
-            return self._shared_attributes[op]
+        shared = self._shared_attributes[op]
+        if shared is not None:
+            return shared
         if replica not in self._variants:
             self._variants[replica] = random_seeds.Variants(
                 self._program.graph, self._graph, self._program.replica_ids[replica]

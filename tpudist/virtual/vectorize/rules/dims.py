@@ -165,7 +165,7 @@ def dynamic_stitch(node: Node, *indices_and_numbers: Any) -> object:
 
 
 @rule("ConcatOffset")
-def concat_offsets(node: Node) -> object:
+def concat_offsets(node: Node) -> list[Any] | None:
     """Returns where the parts of a concatenation begin, along an axis that is not the rows'."""
     axis, parts = node.constant(0), [entries(value) for value in node.inputs[1:]]
     if axis is None or None in parts or any(isinstance(shape[axis], Sizes) for shape in parts):

@@ -32,7 +32,7 @@ TanhGrad""".split()
 @rule(*IDENTITIES)
 def identity(node: Node) -> Sequence[BatchedValue] | None:
     """Returns its input."""
-    return node.inputs
+    return list(node.inputs)
 
 
 @rule(*UNARY)

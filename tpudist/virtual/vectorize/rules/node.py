@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 #: A batching rule: from a node to its batched outputs, or None.
-Rule = Callable[["Node"], Any]
+Rule = Callable[["Node"], "Sequence[BatchedValue] | None"]
 
 #: {op type: rule}
-RULES: dict[Any, Any] = {}
+RULES: dict[str, Rule] = {}
 
 #: Ops that give the same values another shape.
 RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
