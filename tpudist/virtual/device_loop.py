@@ -37,12 +37,15 @@ class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
 
 def check_iterations(iterations: Any) -> Nest:
     """`iterations` as a positive integer or integer tensor."""
-    if nests.is_tensor(iterations):
-        if not iterations.dtype.is_integer:
-            raise _bad_type(iterations)
+    is_tensor = nests.is_tensor(iterations)
+    if is_tensor and iterations.dtype.is_integer:
         return iterations
-    if isinstance(iterations, bool) or not isinstance(iterations, numbers.Real):
-        raise _bad_type(iterations)
+    if is_tensor or isinstance(iterations, bool) or not isinstance(iterations, numbers.Real):
+        raise ArgumentTypeError(
+            "iterations=%r" % (iterations,),
+            "the number of steps is an integer or a scalar integer tensor",
+            "iterations=100",
+        )
     number: Any = iterations
     if not math.isfinite(number) or number != int(number) or number < 1:
         raise ArgumentError(
@@ -51,14 +54,6 @@ def check_iterations(iterations: Any) -> Nest:
             "iterations=100",
         )
     return int(number)
-
-
-def _bad_type(iterations: object) -> ArgumentTypeError:
-    return ArgumentTypeError(
-        "iterations=%r" % (iterations,),
-        "the number of steps is an integer or a scalar integer tensor",
-        "iterations=100",
-    )
 
 
 def run(step: Fn, iterations: object, start: object = None) -> tuple[Any, Operation | None]:

@@ -1,8 +1,7 @@
 """The virtual TPU's ``StrategyExtended``: N replicas on one real device.
 
-It is TensorFlow's mirrored strategy with the device taken out: replicas are
-named ``/device:TPU:0..N-1``, as their cores, and every op is placed on one real device, a
-mirrored variable is stored once, and a reduction or an update is done once.
+It is TensorFlow's mirrored strategy with the device taken out: replicas are named as their cores,
+every op is on one real device, and mirrored variables, reductions and updates exist once.
 """
 
 from __future__ import annotations

@@ -46,15 +46,12 @@ class Merge(function_graphs.Trace):
     Attributes:
       program: the `Program` whose replicas meet here.
       position: number of ops in the replica trace when the merge happened.
-      inputs: [(placeholder in `graph`, source, replica id)]: the tensor of the
-        replica trace that it stands for; replica id "sum" is the sum over replicas,
-        "rows" are the values of all replicas, one after the other along the first axis.
-      results: [(placeholder in the replica trace, [tensor of `graph`])], one
-        tensor per replica or one for all.
+      inputs: [(placeholder in `graph`, tensor of the replica trace, replica id)]; replica id "sum"
+        is the sum over replicas, "rows" are all replicas' values along the first axis.
+      results: [(placeholder in the replica trace, [tensor of `graph` per replica, or one])].
       updated: the variables that are updated once for all replicas.
       used_as_one: the variables that it uses while they are stored once.
-      assigned: the variable whose assignment is the only reason for the merge; None if
-        TensorFlow's replicas would merge here too.
+      assigned: the variable whose assignment is the only reason for the merge, or None.
     """
 
     regroups = False

@@ -92,11 +92,9 @@ class Program(function_graphs.Trace):
       extended: the `VirtualExtended`.
       replica_ids, num_replicas: the replicas that it runs on: those of this process.
       arguments: [(placeholder in `graph`, [N tensors of `outer`])].
-      merges: the `merge.Merge` objects in program order, and the `flows.Flow` objects, once they
-        are found.
+      merges: the `merge.Merge` objects in program order, and the `flows.Flow` objects among them.
       parts: the `Part` of each branch or loop in it in which replicas meet.
-      deliveries: [(nest, receive)]: values that leave the function without
-        being returned; see :func:`deliver`.
+      deliveries: [(nest, receive)]: values that leave it otherwise; see :func:`deliver`.
       explanation: the `explanations.Explanation` of what becomes of it.
       numbers: {random op: [its number per replica]}; see :meth:`number_random_ops`.
       uniformity: the `Uniformity`, which knows the values that are the same on every replica.

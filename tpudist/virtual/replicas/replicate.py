@@ -1,10 +1,9 @@
 """Runs a replica function: ``call_for_each_replica`` of the virtual TPU.
 
 In a ``tf.function``, and in the graph of ``run_steps_on_dataset``, the replica function is traced
-once, as on a real TPU (:mod:`program`). In another TF 1 graph, and on releases whose replica
-contexts need a static id, it is traced once per replica (:mod:`per_replica_trace`): legacy graph
-code keeps tensors and ops of the replica function in Python and fetches them from the Session. So
-is a tower that asks in Python which one it is (:mod:`python_ids`), as contrib let it.
+once, as on a real TPU (:mod:`program`). In another TF 1 graph, whose Sessions fetch its tensors, on
+releases whose replica contexts need a static id, and if a tower asks in Python which one it is
+(:mod:`python_ids`), it is traced once per replica (:mod:`per_replica_trace`).
 """
 
 from __future__ import annotations

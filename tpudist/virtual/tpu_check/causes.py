@@ -3,21 +3,16 @@
 Nothing is reported of what native TPUs do not run on the TPU:
 
 * ops that nothing needs: no result, and no op with an effect. They are pruned.
-* what is built in ``tpu.outside_compilation``: the host runs it
-  (tensorflow/python/tpu/tpu_replication.py).
-* assertions of ``tf.test.TestCase`` where the program builds a graph: TensorFlow makes a call of
-  Python of them in a function, and a TPU's computation in a graph is none
-  (``py_func_if_in_function`` of tensorflow/python/framework/test_util.py).
-* ops of optional values, by which a branch hands its gradient what it needs, both branches the
-  same: for XLA, TensorFlow makes zeros instead (``_make_intermediates_match_xla`` of
-  tensorflow/python/ops/cond_v2.py).
+* what is built in ``tpu.outside_compilation``: the host runs it (tpu/tpu_replication.py).
+* assertions of ``tf.test.TestCase`` where the program builds a graph: only in a function they call
+  Python (``py_func_if_in_function`` of framework/test_util.py).
+* ops of optional values, by which a branch hands its gradient what it needs: for XLA, TensorFlow
+  makes zeros instead (``_make_intermediates_match_xla`` of ops/cond_v2.py).
 * what waits for the infeed or outfeed of a virtual TPU: a TPU's are ops.
 * ops that a TPU drops: ``Assert``, whose XLA kernel does nothing, and those of TensorFlow 1's
-  summaries and ``tf.Print`` (``_UNSUPPORTED_OPS`` of the same file: a warning, no error).
-* from 2.4 on, if the program has set soft device placement, every op without a kernel: the host
-  runs it (``allow_soft_placement`` in tensorflow/python/tpu/tpu.py;
-  compiler/mlir/tensorflow/transforms/mark_ops_for_outside_compilation.cc). This holds for
-  ``tf.print`` and ``tf.summary`` too, which without it "isn't compilable for TPU device".
+  summaries and ``tf.Print`` (``_UNSUPPORTED_OPS`` of tpu_replication.py: a warning, no error).
+* from 2.4 on, if the program has set soft device placement, every op without a kernel, ``tf.print``
+  and ``tf.summary`` too: the host runs it (``allow_soft_placement`` in tpu/tpu.py).
 """
 
 from __future__ import annotations

@@ -37,13 +37,10 @@ class Trace:
       graph: the FuncGraph.
       outer: the graph it is called from.
       must_run: the stateful ops of the graph, once it is traced.
-      regroups: whether TensorFlow regroups the distributed values made here; it
-        takes one object that appears N times for an undistributed value.
-      handed_out: a list that collects the values that replica functions deliver, and their
-        receivers (see :func:`tpudist.virtual.replicas.program.deliver`); None if the values are
-        delivered at once.
-      uniformity: the `Uniformity`, which knows the values that are the same on every replica;
-        None if the trace does not stand for every replica.
+      regroups: whether TensorFlow regroups the distributed values made here.
+      handed_out: a list of the values that replica functions deliver, and their receivers (see
+        :func:`tpudist.virtual.replicas.program.deliver`); None if they are delivered at once.
+      uniformity: the `Uniformity`; None if the trace does not stand for every replica.
     """
 
     regroups = True

@@ -1,9 +1,8 @@
 """Computes products as a TPU does by default: ``TPUDIST_TPU_NUMBERS=1``.
 
 A TPU rounds the operands of float32 products and convolutions to bfloat16, and adds their products
-up in float32 (cloud.google.com/tpu/docs/bfloat16). Here the operands of each such op that a replica
-runs, forward and backward, pass through bfloat16. These are not a TPU's bits: it adds up in another
-order, and makes products of other ops too, such as those of linear algebra.
+up in float32 (cloud.google.com/tpu/docs/bfloat16). So do here all such ops of replicas. These are
+not a TPU's bits: it adds up in another order, and makes products of other ops too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Batches a segment of a program: it becomes one call for all replicas.
 
-:mod:`batched_graph` batches op by op, with the rules of :mod:`rules`. An op that cannot be
-batched (there is no rule, it has an effect, or its shapes are not known while tracing) is
-copied once per replica among the others. Ops are serialized that one replica must finish before
-the next one begins them.
+:mod:`batched_graph` batches op by op, with the rules of :mod:`rules`. An op that cannot be batched
+is copied once per replica. Ops are serialized that one replica must finish before the next begins.
 """
 
 from __future__ import annotations

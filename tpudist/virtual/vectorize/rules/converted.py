@@ -1,9 +1,8 @@
 """Rules for further ops: TensorFlow's own converters, those of ``tf.vectorized_map``.
 
-Each converter that is used was compared with one op per replica, on all inputs of its case
-(tests/virtual/vectorize/converted_cases.py). Converters are left out if they do not check what
-the op checks (``SparseSegment*``: numbers of segments), if they loop over the replicas (random
-ops), and if we have a rule for the op.
+Each was compared with one op per replica (tests/virtual/vectorize/converted_cases.py). Left out are
+those that do not check what the op checks (``SparseSegment*``), or loop over the replicas (random
+ops), and ops with a rule of ours.
 """
 
 from __future__ import annotations

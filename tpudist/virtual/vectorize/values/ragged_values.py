@@ -1,9 +1,8 @@
 """Ragged values, whose numbers of rows differ between replicas and are not known while tracing.
 
-Examples are batches of unknown size, the last batch of a dataset and masked rows; in the trace
-they are tensors ``[None, ...]``. For N replicas there is one tensor, the rows of the first
-replica, then those of the second, and so on, and N numbers of rows. An op that treats each row
-by itself is done once on that tensor.
+Batches of unknown size and masked rows are tensors ``[None, ...]`` in the trace. For N replicas
+there is one tensor, the rows of the first replica, then those of the second, and so on, and N
+numbers of rows. An op that treats each row by itself is done once on that tensor.
 """
 
 from __future__ import annotations
