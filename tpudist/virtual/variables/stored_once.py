@@ -11,15 +11,12 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import tensorflow as tf
-from tensorflow.python.training import saver
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, distributed_values, functions, graphs, versions
 
 if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Nest, Operation, Strategy, Tensor, Variable
-
-_SaveableObject: Any = saver.BaseSaverBuilder.SaveableObject
 
 
 def is_stored_once(variable: Variable | Splittable) -> bool:
@@ -148,40 +145,20 @@ class Splittable:
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         inherited: Any = super()
         saveables: dict[str, Any] = inherited._gather_saveables_for_checkpoint()
-        if tf.executing_eagerly():
-            return {
-                k: functools.partial(_saveable_once, self, make) for k, make in saveables.items()
-            }
-        if _only_copy(self) is None:
+        if not tf.executing_eagerly() and _only_copy(self) is None:
             return saveables
-        return {key: functools.partial(_Saveable, self) for key in saveables}
-
-
-class _Saveable(_SaveableObject):
-    """Saves and restores the one stored variable, whose value is read once."""
-
-    def __init__(self, variable: object, name: str | None = None) -> None:
-        self._stored = _only_copy(variable)
-        name = self._stored.name.split(":")[0] if name is None else name
-        with tf.device(self._stored.device):
-            value = graphs.read(self._stored.handle, self._stored.dtype)
-        super().__init__(self._stored, [saver.BaseSaverBuilder.SaveSpec(value, "", name)], name)
-
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation | None:
-        """The op that assigns what was restored; see the base class."""
-        (value,) = restored_tensors
-        if restored_shapes is not None:
-            value = tf.reshape(value, restored_shapes[0])
-        return self._stored.assign(value, read_value=False)
+        return {k: functools.partial(_saveable_once, self, make) for k, make in saveables.items()}
 
 
 def _saveable_once(variable: Any, make: Any, name: str | None = None) -> object:
     """TensorFlow's saveable of `variable`; it restores each stored variable once."""
     saveable = make() if name is None else make(name=name)
 
-    def restore(restored_tensors: Any, restored_shapes: object = None) -> Operation | None:
+    def restore(restored_tensors: Any, restored_shapes: Any = None) -> Operation | None:
         stored = {id(copy): copy for copy in distributed.components(variable)}
         (value,) = restored_tensors
+        if restored_shapes is not None:
+            value = tf.reshape(value, restored_shapes[0])
         return tf.group(*[copy.assign(value, read_value=False) for copy in stored.values()])
 
     saveable.restore = restore

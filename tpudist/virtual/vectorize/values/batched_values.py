@@ -66,6 +66,14 @@ class BatchedValue:
         """One tensor per replica."""
         raise NotBatchable("only the sum over the replicas is known")
 
+    def rows(self) -> Tensor:
+        """The replicas' values one after the other along their first axis."""
+        return tf.concat(self.per_replica(), 0)
+
+    def total(self, leaf: str = "") -> Tensor:
+        """The sum over the replicas; `leaf` is its name in errors."""
+        return functools.reduce(lambda a, b: reductions.add(a, b, leaf), self.per_replica())
+
     def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
         """A batched value of the same layout that consists of `tensors`."""
         other = copy.copy(self)
@@ -103,10 +111,6 @@ class Uniform(BatchedValue):
     def per_replica(self) -> Sequence[Tensor]:
         """One tensor per replica."""
         return [self.value] * self.count
-
-    def rows(self) -> Tensor:
-        """The value repeated along its first axis, like the rows of a `Batch`."""
-        return tf.concat(self.per_replica(), 0)
 
     def stacked(self) -> Tensor:
         """The value repeated along a new first axis, like a stacked `Batch`."""
@@ -185,16 +189,6 @@ class PerReplicaTensors(BatchedValue):
     def per_replica(self) -> Sequence[Tensor]:
         """One tensor per replica."""
         return self._tensors
-
-    def rows(self) -> Tensor:
-        """The replicas' values one after the other along their first axis."""
-        return tf.concat(self._tensors, 0)
-
-    def total(self, leaf: str = "") -> Tensor:
-        """The sum over the replicas; `leaf` is its name in errors."""
-        return functools.reduce(
-            lambda total, part: reductions.add(total, part, leaf), self._tensors
-        )
 
 
 class ReplicaSum(BatchedValue):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops
-from tpudist.virtual import reductions
 from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 if TYPE_CHECKING:
@@ -136,10 +135,6 @@ class Ragged(BatchedValue):
         """Placeholders of the same layout for `tensor`, of the trace."""
         sizes = tf.compat.v1.placeholder(tf.int32, [self.count])
         return self.with_tensors([functions.placeholder_like(tensor, self.shape), sizes])
-
-    def total(self, leaf: str = "") -> Tensor:
-        """The sum over the replicas; `leaf` is its name in errors."""
-        return functools.reduce(lambda a, b: reductions.add(a, b, leaf), self.per_replica())
 
 
 def from_replicas(tensors: Sequence[Tensor], sizes: Sizes | None = None) -> Ragged | None:
