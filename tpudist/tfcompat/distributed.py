@@ -73,6 +73,8 @@ SyncOnReadVariable = (
 _make = distributed_before_2_2.distributed if versions.BY_DEVICE else distributed_values.make
 #: ``divide(tensor, count)``: a tensor, or IndexedSlices, divided by a number.
 divide = cross_device_utils.divide_by_n_tensors_or_indexed_slices
+#: ``aggregate(tensors, add)``: the sum of tensors by `add`, or IndexedSlices concatenated.
+aggregate = cross_device_utils.aggregate_tensors_or_indexed_slices
 
 #: The methods by which a variable is assigned.
 ASSIGNMENTS: tuple[str, ...] = ("assign", "assign_add", "assign_sub", "load", "count_up_to")
@@ -310,21 +312,13 @@ def reduce_natively(
 @contextlib.contextmanager
 def scope_if_needed(scope: Callable[..., Any]) -> Iterator[Any]:
     """Enters ``scope()`` where the release requires it to run replicas and to reduce."""
-    if versions.WORKS_OUTSIDE_SCOPE:
+    with contextlib.nullcontext() if versions.WORKS_OUTSIDE_SCOPE else scope():
         yield
-    else:
-        with scope():
-            yield
 
 
 def device_count(destinations: object) -> int:
     """The number of devices that a reduction's result goes to."""
     return len(cross_device_ops.get_devices_from(destinations))
-
-
-def aggregate(tensors: Sequence[Tensor], add: Callable[..., Any]) -> Nest:
-    """Sum of tensors by `add`, or the concatenation of IndexedSlices."""
-    return cross_device_utils.aggregate_tensors_or_indexed_slices(list(tensors), add)
 
 
 def create_distributed_variable(

@@ -170,10 +170,10 @@ def do_not_convert(fn: Callable[..., Any]) -> Fn:
 @contextlib.contextmanager
 def unconverted() -> Iterator[Any]:
     """Context manager: shields functions called inside from AutoGraph."""
-    if versions.RUN_CONVERTS:
-        with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
-            yield
-    else:
+    if not versions.RUN_CONVERTS:
+        yield
+        return
+    with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
         yield
 
 
@@ -204,8 +204,6 @@ def current_device() -> str:
 
 def host_of(device: str) -> str:
     """The CPU of the host that a device belongs to."""
-    if versions.HAS_INPUT_LIB:
-        return device_util.get_host_for_device(device)
     spec = tf.DeviceSpec.from_string(device)
     return tf.DeviceSpec(
         job=spec.job, replica=spec.replica, task=spec.task, device_type="CPU", device_index=0

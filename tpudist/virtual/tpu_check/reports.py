@@ -29,9 +29,8 @@ def tpu_refusals() -> list[causes.Cause]:
     Context: any; nothing is traced. Implements no page: it is tpudist's own.
 
     Returns:
-      A list of `Cause`, each once, in the order in which they were found. Each has ``place``
-      ("file:line"), ``op_types`` (a tuple of str), ``why`` and ``instead``; `str` of it is a line.
-      It is empty if TPUDIST_TPU_CHECK is "off".
+      A list of `Cause`, each once, in order: ``place`` ("file:line"), ``op_types`` (a tuple of
+      str), ``why`` and ``instead``. It is empty if TPUDIST_TPU_CHECK is "off".
     """
     return list(_reported)
 

@@ -63,12 +63,8 @@ class IdentityMap(MutableMapping[K, V]):
 
 
 def origin(tensor: Tensor) -> Tensor:
-    """The tensor that an IdentityN passes on as `tensor`; else `tensor` itself.
-
-    A custom gradient passes all its gradients through one IdentityN. Kept as
-    an op, it would need all of them where a single one is needed.
-    """
-    while getattr(tensor, "op", None) is not None and (tensor.op.type == "IdentityN"):
+    """The tensor that a custom gradient's IdentityN passes on as `tensor`, or `tensor` itself."""
+    while getattr(tensor, "op", None) is not None and tensor.op.type == "IdentityN":
         tensor = tensor.op.inputs[tensor.value_index]
     return tensor
 

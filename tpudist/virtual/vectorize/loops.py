@@ -69,33 +69,23 @@ def loop(graph: Any, op: Operation, inputs: object, output_sums: Any) -> Sequenc
         if settled is not layouts:
             layouts = settled
             condition = BatchedFunction(graph, called.condition, layouts, IdentityMap())
-        if isinstance(condition.outputs[0], Uniform):
-            return _outputs(graph, op, inputs, layouts, body, condition)
+        if isinstance(condition.outputs[0], Uniform):  # all replicas leave it at once
+            made = {"body": body.finish(layouts), "cond": condition.finish(condition.outputs)}
+            entering = tensors_of(map(with_layout, inputs, layouts))
+            call = made_ops.create_with_functions(op, [], entering, body.tensors, ("T", "T"), made)
+            graph.record.add(body.inner.record)
+            return outputs_of(op, call, layouts)
     begun = masked.begin()
     body, layouts = _fixed_point(graph, called, layouts, sums, begun)
     return masked.outputs(body, layouts, begun)
-
-
-def _outputs(
-    graph: Any, op: Operation, inputs: Any, layouts: Any, body: Any, condition: Any
-) -> Sequence[BatchedValue]:
-    """The outputs of a loop that all replicas leave at once."""
-    attributes = {"body": body.finish(layouts), "cond": condition.finish(condition.outputs)}
-    entering = tensors_of(map(with_layout, inputs, layouts))
-    call = made_ops.create_with_functions(op, [], entering, body.tensors, ("T", "T"), attributes)
-    graph.record.add(body.inner.record)
-    return outputs_of(op, call, layouts)
 
 
 def _expected_layouts(count: int, body: Function, inputs: Any, sums_only: object) -> list[Any]:
     """The layouts to begin with: of what a round makes different on each replica, stacked."""
     layouts = list(inputs)
     while True:
-        differing = IdentityMap.of(
-            tensor
-            for tensor, layout in zip(body.inputs, layouts)
-            if not isinstance(layout, Uniform)
-        )
+        pairs = zip(body.inputs, layouts)
+        differing = IdentityMap.of(t for t, layout in pairs if not isinstance(layout, Uniform))
         for op in body.body:
             if op.type not in _ALIKE and any(map(differing.__contains__, op.inputs)):
                 differing.update((tensor, tensor) for tensor in op.outputs)

@@ -148,10 +148,13 @@ class Optionals(BatchedValue):
 
     def as_branch_output(self, condition: Any, branch_values: Any) -> Any:
         """The output of an If or Case op, from the outputs of its branches."""
-        kinds = [
-            value.kinds[0] if isinstance(value, Optionals) else _kind_of(value)
-            for value in branch_values
-        ]
+        kinds: list[Any] = []
+        for value in branch_values:
+            if isinstance(value, Optionals):
+                kinds.append(value.kinds[0])
+            else:  # a uniform one
+                packed = value.value.op.inputs[0] if value.value.op.type == FULL else None
+                kinds.append(packed if packed is None else (packed.dtype, packed.shape.as_list()))
         return Optionals(self.count, kinds, [self.value, condition])
 
     def per_replica(self) -> list[Any]:
@@ -185,12 +188,6 @@ def unpack(optional: Any, dtype: DType, shape: Any) -> Any:
 
 def _pack(value: object) -> Any:
     return tf.raw_ops.OptionalFromValue(components=[value])
-
-
-def _kind_of(batched: Any) -> Any:
-    """The kind of a uniform optional: ``DType`` and shape of its value, or None."""
-    inputs: Any = batched.value.op.inputs if batched.value.op.type == FULL else ()
-    return (inputs[0].dtype, inputs[0].shape.as_list()) if len(inputs) else None
 
 
 # Conversions.
