@@ -56,8 +56,7 @@ if not _since(OLDEST):
 #: TensorFlow 2: eager execution and resource variables by default.
 TF2 = _since("2.0")
 
-#: ``tf.keras`` is Keras 3 (tensorflow 2.16 release notes), unless the user asked for ``tf_keras``
-#: with TF_USE_LEGACY_KERAS. What it is for the eras is in :mod:`tpudist.tfcompat.keras_packages`.
+#: ``tf.keras`` is Keras 3 (2.16 release notes), unless TF_USE_LEGACY_KERAS; see `keras_packages`.
 KERAS_3 = _since("2.16")
 
 #: ``tf.keras.optimizers`` are new, those before in ``optimizers.legacy``; not in v1 (2.11 notes).
@@ -126,8 +125,7 @@ HAS_METRIC = _since("1.14")
 #: ``tf.compat.v2`` exists (1.14).
 HAS_COMPAT_V2 = _since("1.14")
 
-#: ``tf.nest`` and ``tf.is_tensor`` are public, and composite tensors, which nests can expand,
-#: have a common class (1.14).
+#: ``tf.nest`` and ``tf.is_tensor`` are public, and composite tensors have a common class (1.14).
 HAS_NEST = _since("1.14")
 
 #: ``distribute.numpy_dataset``, ``distribute.input_lib``, ``values.SyncOnReadVariable`` and
@@ -138,8 +136,7 @@ HAS_INPUT_LIB = _since("1.14")
 #: TPUEstimator in the package tensorflow_estimator (1.14).
 TPU_IN_PYTHON = _since("1.14")
 
-#: ``tf.distribute`` has strategies beside MirroredStrategy, which takes no number of GPUs
-#: (1.14); before, contrib's are subclasses of its base (distribute/python/, r1.13).
+#: ``tf.distribute`` has strategies beside MirroredStrategy (1.14); contrib's were other classes.
 HAS_PUBLIC_STRATEGIES = _since("1.14")
 
 #: ``tf.function`` is public, and its classes have today's names; a function graph has control
@@ -153,8 +150,7 @@ HAS_NUMPY_FUNCTION = _since("1.14")
 FUNCTION_OPTIONS_ARE_KEPT = _since("1.15")
 
 #: Replicas can be run and values reduced outside of the scope, ``reduce`` has an axis, ``unwrap``
-#: is called ``experimental_local_results``, and ``ReplicaContext.all_reduce`` exists (1.14);
-#: before, only ``merge_call``.
+#: is ``experimental_local_results``, and ``ReplicaContext.all_reduce`` exists (1.14).
 WORKS_OUTSIDE_SCOPE = _since("1.14")
 
 #: ``Strategy.run`` exists; before, ``experimental_run_v2`` (2.2 release notes).
@@ -163,8 +159,7 @@ HAS_RUN = _since("2.2")
 #: ``Strategy.experimental_run_v2`` is gone (2.4 release notes).
 RUN_V2_IS_GONE = _since("2.4")
 
-#: AutoGraph turns errors it does not know into a StagingError, except those that
-#: have ``ag_pass_through`` (until 1.14; see autograph/impl/api.py there).
+#: AutoGraph makes StagingErrors of those without ``ag_pass_through`` (1.14; autograph/impl/api.py).
 AUTOGRAPH_HIDES_ERRORS = not _since("1.15")
 
 #: ``strategy.run`` converts the replica function with AutoGraph (from 1.15).
@@ -173,8 +168,7 @@ RUN_CONVERTS = _since("1.15")
 #: Topology has a z axis: mesh and computation shapes have 4 entries (2.3).
 TOPOLOGY_RANK = 4 if _since("2.3") else 3
 
-#: The resolver answers ``get_tpu_system_metadata()`` itself, and knows the TPU of its own machine,
-#: "local"; before, a module function of tpu_strategy answers (2.3).
+#: The resolver answers ``get_tpu_system_metadata()`` itself, and knows the TPU "local" (2.3).
 RESOLVER_HAS_METADATA = _since("2.3")
 
 #: ``tf.tpu.experimental.shutdown_tpu_system`` exists (2.1).

@@ -114,12 +114,9 @@ class Meeting(NamedTuple):
 class Explanation:
     """Explains how one step function is computed for all replicas.
 
-    Args:
-      function: the replica function.
-      count: number of replicas.
-
     Attributes:
       name: the function's name and place.
+      count: number of replicas.
       segments: the `Record` of each segment that is batched; empty if none is.
       segment: the `Record` of the one that is being batched.
       meetings: the `Meeting` behind each segment but the last.

@@ -58,12 +58,10 @@ class NamedSlice:
     sums_replicas = False
 
     #: Whether distributed values give the copy of a device, as those of contrib do. Elsewhere they
-    #: are of TensorFlow's own classes: it compares the classes of what branches and loops take and
-    #: give (``assert_same_structure`` of 2.4 to 2.14).
+    #: are of TensorFlow's own classes, which it compares (``assert_same_structure``, 2.4 to 2.14).
     finds_by_device = False
 
-    #: Whether replicas run only what the results of their function need, as a Session does,
-    #: and not each op that has an effect.
+    #: Whether replicas run only what their results need, as a Session does, not all with an effect.
     runs_as_session = False
 
     def describe(self, system: Any, placement: Any, assignment: object) -> None:

@@ -100,10 +100,8 @@ def of(
 ) -> list[Cause]:
     """Returns the causes in a trace, in its order; ops of one line are one.
 
-    Args:
-      ops: of the trace, all of one graph.
-      results: tensors that are needed outside of it.
-      sources: {id of a placeholder: the tensors that it stands for}; captured ones are found.
+    `results` are tensors that are needed outside of it, and `sources` says by the id of a
+    placeholder which tensors it stands for; captured ones are found.
     """
     results = list(results)
     finder = _Finder(sources)

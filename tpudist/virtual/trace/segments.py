@@ -162,12 +162,10 @@ def _copy(program: Program, segment: Segment, replica_id: int) -> FunctionGraph:
     graph_def = _graph_def(program, segment, replica_id, graph)
     with graph.as_default():
         placeholders = [functions.placeholder_like(tensor) for tensor in segment.inputs]
+        given = dict(zip([tensor.name for tensor in segment.inputs], placeholders))
+        wanted = [t.name for t in segment.outputs] + [op.name for op in segment.must_run]
         elements = tf.graph_util.import_graph_def(
-            graph_def,
-            name="",
-            input_map=dict(zip([t.name for t in segment.inputs], placeholders)),
-            return_elements=[t.name for t in segment.outputs]
-            + [op.name for op in segment.must_run],
+            graph_def, name="", input_map=given, return_elements=wanted
         )
         for op in segment.body:
             made_ops.copied(op, graph.get_operation_by_name(op.name))

@@ -46,9 +46,8 @@ class WrongShape(Exception):
 class BatchedGraph:
     """Adds the batched form of each op of a trace to `graph`, a `PlacedGraph`, the current one.
 
-    Of the tensors `sums_only` only the sum over the replicas is needed; `record` notes how each op
-    is done. In a loop that replicas leave at different times `active` is a bool tensor ``[N]``:
-    which are in it; else None.
+    Of tensors `sums_only` the sum over the replicas is needed; `record` notes how ops are done.
+    `active`, a bool tensor ``[N]``, says which are still in a loop that replicas leave one by one.
     """
 
     def __init__(self, program: Program, graph: PlacedGraph, sums_only: Any, record: Any) -> None:

@@ -32,9 +32,8 @@ NOT_KNOWN = "the function is compiled by XLA or not known"
 class BatchedFunction:
     """A batched function of a branch or loop, in a graph of its own, called by another `graph`.
 
-    For each tensor in `more` it has a further input like it; the first one is the mask of the
-    replicas that are active. `inner` is the `BatchedGraph` that has its ops; `inputs` and `outputs`
-    are batched values, `tensors` those of the outputs, once it is finished.
+    It has further inputs like those in `more`, of which the first is the mask of active replicas.
+    `inner` is the `BatchedGraph` of its ops, `tensors` those of `outputs`, once it is finished.
     """
 
     def __init__(

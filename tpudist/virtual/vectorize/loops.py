@@ -50,7 +50,7 @@ _ALIKE = (
 _MAX_ITERATIONS = 12
 
 
-def loop(graph: Any, op: Operation, inputs: object, output_sums: Any) -> Sequence[BatchedValue]:
+def loop(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Sequence[BatchedValue]:
     """The batched outputs of `op`, a While op of the trace without effect; see `flow.branches`."""
     called = called_functions.loop(op)
     if called is None:

@@ -170,6 +170,11 @@ by_row("ConcatV2")(
     )
 )
 by_row("OneHot")(lambda node: node.op.get_attr("axis") != 0 and are_ragged(node, 0))
+by_row("ExpandDims")(
+    lambda node: are_ragged(node, 0) and is_inside(node.constant(1), len(node.inputs[0].shape) + 1)
+)
+by_row("Squeeze")(lambda node: within_rows(node, node.op.get_attr("squeeze_dims") or 0))
+by_row("Transpose")(lambda node: node.constant(1) is not None and not node.constant(1)[0])
 by_row("Unpack")(lambda node: within_rows(node, node.op.get_attr("axis")))
 by_row("Split")(lambda node: is_inside(node.constant(0), len(node.inputs[1].shape)))
 by_row("SplitV")(lambda node: within_rows(node, node.constant(2)))
@@ -179,12 +184,6 @@ by_row("SplitV")(lambda node: within_rows(node, node.constant(2)))
 def _row_by_row(node: Node) -> bool:
     first = examples.NUM_EXAMPLE_INPUTS.get(node.op.type, len(node.inputs))
     return are_ragged(node, *range(first)) and node.is_uniform(*range(first, len(node.inputs)))
-
-
-@by_row("Transpose")
-def _transpose(node: Node) -> bool:
-    order = node.constant(1)
-    return order is not None and not order[0] % len(order)
 
 
 @by_row("Pad", "PadV2", "MirrorPad")
@@ -197,17 +196,6 @@ def _pad(node: Node) -> bool:
 def _pack(node: Node) -> bool:
     ragged = are_ragged(node, *range(len(node.inputs)))
     return ragged and is_inside(node.op.get_attr("axis"), len(node.inputs[0].shape) + 1)
-
-
-@by_row("ExpandDims")
-def _expand_dims(node: Node) -> bool:
-    return are_ragged(node, 0) and is_inside(node.constant(1), len(node.inputs[0].shape) + 1)
-
-
-@by_row("Squeeze")
-def _squeeze(node: Node) -> bool:
-    axes = node.op.get_attr("squeeze_dims")
-    return bool(axes) and within_rows(node, axes)
 
 
 @by_row("GatherV2", "ResourceGather")
