@@ -1,8 +1,7 @@
 """Counts the collectives of a traced program by reading its graph.
 
-On a TPU each collective is an op. On the virtual TPU other ops do the same on
-one device. They are built under the collective's name where replicas meet (see
-:func:`function_graphs.named`), so that the names in the graph show which collectives it has.
+On a TPU each collective is an op. On the virtual TPU other ops do the same on one device, under the
+collective's name (see :func:`function_graphs.named`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Batching rules: how to do an op of each type once for all replicas.
 
-A rule is registered for one or several op types (:mod:`node`); an op without a rule is copied once
-per replica. Types that have no rule of ours use TensorFlow's own converters (:mod:`converted`). The
-rules for ragged values are in :mod:`ragged`, :mod:`row_sums` and :mod:`dims`.
-
-To add a rule, add its case too, to tests/virtual/vectorize/batching_cases.py or a file beside it.
+A rule is registered for one or several op types (:mod:`node`); an op without a rule, of ours or
+TensorFlow's (:mod:`converted`), is copied once per replica. Ragged values have rules of their own
+(:mod:`ragged`, :mod:`row_sums`, :mod:`dims`). Each rule has a case in tests/virtual/vectorize.
 """
 
 from tpudist.virtual.vectorize.rules import (  # noqa: F401 (imported to register their rules)

@@ -1,8 +1,7 @@
 """Rules for ops on the shapes of ragged values.
 
 Most of them do in NumPy what the op does, with arrays of ints and `Sizes`. Where a result is
-neither an int nor a multiple of numbers of rows, Python raises a TypeError and the rule gives
-None: the result is computed per replica, as any other number.
+neither, Python raises a TypeError and the rule gives None: it is computed per replica.
 """
 
 from __future__ import annotations
