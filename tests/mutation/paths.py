@@ -111,7 +111,7 @@ MUTANTS = [
     ),
     Mutant(
         "a merge gets other replicas' values",
-        segment_calls._Calls,
+        segment_calls.Calls,
         "_source",
         _swapped_sources,
         [UNAGGREGATED, RUN],

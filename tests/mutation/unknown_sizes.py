@@ -1,5 +1,6 @@
 """Rules for numbers of rows that only the run knows, broken in turn, and their cases."""
 
+import fractions
 import functools
 
 import tensorflow as tf
@@ -21,6 +22,10 @@ def _turned(batched):
     return ragged_values.Ragged(batched.count, batched.shape[1:], batched.sizes, rows=rows)
 
 
+def _unknown():
+    return ragged_values.Key(frozenset([object()]), fractions.Fraction(1))
+
+
 def _stripped(batched):
     """Numbers of which nothing is known, one too large."""
     if not isinstance(batched, Dims):
@@ -28,7 +33,7 @@ def _stripped(batched):
     return Dims(
         batched.count,
         [
-            ragged_values.unknown_sizes(lambda entry=entry: entry.tensor() + 1)
+            ragged_values.Sizes(_unknown(), lambda entry=entry: entry.tensor() + 1)
             if isinstance(entry, ragged_values.Sizes)
             else entry
             for entry in batched.entries
