@@ -28,6 +28,7 @@ PAGES = {
     "Migrated programs": "compat/MIGRATED.md",
     "Public bug reports": "compat/REPORTS.md",
     "Figures": "compat/FIGURES.md",
+    "Clusters": "compat/CLUSTERS.md",
     "Releases": "compat/MATRIX.md",
     "Compiled programs": "compat/COMPILE.md",
     "TensorFlow's tests": "compat/TENSORFLOW_TESTS.md",
