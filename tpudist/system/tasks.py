@@ -33,13 +33,7 @@ _EXAMPLE = (
 
 
 class Task(NamedTuple):
-    """A worker of a cluster.
-
-    Args:
-      number: which one it is, 0 for the chief.
-      workers: how many there are.
-      job, task_id: its task in TF_CONFIG.
-    """
+    """A worker of a cluster: its number, 0 for the chief, of so many, and its task in TF_CONFIG."""
 
     number: int
     workers: int
@@ -58,11 +52,7 @@ class Task(NamedTuple):
 
 
 def own() -> Task:
-    """The worker that this process is.
-
-    Raises:
-      TPUNameError: (a ValueError) TF_CONFIG names no cluster, or not this process' place in it.
-    """
+    """The worker that this process is, as TF_CONFIG says; it is an error if that says none."""
     text = os.environ.get(VARIABLE, "")
     try:
         config = json.loads(text or "{}")

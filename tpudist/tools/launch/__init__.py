@@ -74,16 +74,7 @@ def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], li
 def run(options: argparse.Namespace) -> int:
     """Starts the workers, and waits until all have ended or one has failed.
 
-    Args:
-      options: the parsed options, and ``arguments``: what ``tpudist run`` gets.
-
-    Returns:
-      0, or the exit code of the worker that failed first; 128 and the signal's number if a
-      signal ended it.
-
-    Raises:
-      ArgumentError: there is no host or no script, a variable without a value, or another TPU.
-      TPUNameError: the cores are none.
+    Returns 0, or the exit code of the worker that failed first; 128 and the number of a signal.
     """
     hosts = commands.hosts_of(options)
     if not hosts or not options.arguments:

@@ -72,14 +72,7 @@ def configurations(hosts: Sequence[str], port: int | None) -> list[str]:
 def of_workers(
     hosts: Sequence[str], lines: Sequence[list[str]], options: argparse.Namespace, seed: int
 ) -> list[Command]:
-    """The `Command` of each worker, with free ports.
-
-    Args:
-      hosts: their hosts.
-      lines: for each what ``tpudist`` gets.
-      options: the parsed options of ``tpudist launch``.
-      seed: of what the program draws without a seed of its own.
-    """
+    """The `Command` of each worker, with free ports; `lines` are what ``tpudist`` gets on each."""
     alike = {
         machine.SEED: str(seed),
         machine.START_TIMEOUT: str(options.start_timeout),
@@ -95,11 +88,7 @@ def of_workers(
 
 
 def _ssh(command: str) -> list[str]:
-    """The words of ``--ssh``.
-
-    Raises:
-      ArgumentError: its program is not there.
-    """
+    """The words of ``--ssh``, whose program has to be there."""
     words: list[str] = []
     with contextlib.suppress(ValueError):  # a quotation that does not end
         words = shlex.split(command)
@@ -113,11 +102,7 @@ def _ssh(command: str) -> list[str]:
 
 
 def hosts_of(options: argparse.Namespace) -> list[str]:
-    """The hosts of ``--hosts`` and ``--hostfile``, one for each worker.
-
-    Raises:
-      ArgumentError: the file cannot be read, or a line of it is none.
-    """
+    """The hosts of ``--hosts`` and ``--hostfile``, one for each worker."""
     hosts = [host for host in (options.hosts or "").split(",") if host]
     if not options.hostfile:
         return hosts

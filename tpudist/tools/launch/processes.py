@@ -24,13 +24,7 @@ _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 
 class Command(NamedTuple):
-    """The command that starts a worker.
-
-    Attributes:
-      line: its command line.
-      environment: that of the process here.
-      sent: variables that are written to its standard input.
-    """
+    """A worker's command line, its environment, and variables for its standard input."""
 
     line: list[str]
     environment: dict[str, str]
@@ -38,25 +32,14 @@ class Command(NamedTuple):
 
 
 class Output(NamedTuple):
-    """The destination of the workers' output.
-
-    Attributes:
-      quiet: whether only the chief's is shown.
-      folder: that of the files to which it is written too, ``worker-0.log`` and so on, or None.
-    """
+    """Whether only the chief's output is shown, and the folder of ``worker-0.log`` and so on."""
 
     quiet: bool
     folder: str | None = None
 
 
 class Ended(NamedTuple):
-    """The end of a launched program.
-
-    Attributes:
-      code: 0, or the exit code of the worker that failed first; 128 and the signal's number if a
-        signal ended it, or this process.
-      has_failed: whether a worker failed, and not this process was asked to end.
-    """
+    """The exit code, and whether it is a worker's that failed, not a signal's to this process."""
 
     code: int
     has_failed: bool = False
@@ -142,13 +125,9 @@ class Worker:
 
 
 def run(names: Sequence[str], commands: Sequence[Command], output: Output, grace: float) -> Ended:
-    """Starts the workers, and waits until all have ended or one has failed.
+    """Starts the workers on hosts of these `names`, and waits until all have ended or one failed.
 
-    Args:
-      names: of their hosts.
-      commands: how each is started.
-      output: where their output goes.
-      grace: seconds that the others have to end by themselves, once one has failed.
+    Then the others have `grace` seconds to end by themselves.
     """
     workers: list[Worker] = []
     with _ending_by_signals():
