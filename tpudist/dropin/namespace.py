@@ -165,7 +165,7 @@ def _begin() -> None:
 
     if not versions.TF2 and not functions.turn_second_generation_on():
         tf.compat.v1.logging.warning(
-            "tpudist: a tensorflow of the eras of 2.x on TensorFlow %s, which has been used before. "
+            "tpudist: a tensorflow of the eras of 2.x on TensorFlow %s, which was used before. "
             "TensorFlow 1 behaves as TensorFlow 2 only if that is said at its start, so this code "
             "runs in a graph. Instead: its first use before other code builds a graph, or "
             "tf.compat.v1.enable_v2_behavior() at the start",
