@@ -5,13 +5,9 @@ Reference: https://github.com/tensorflow/tensorflow/blob/r1.15/tensorflow/python
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tensorflow as tf
-
-if TYPE_CHECKING:
-    pass
-
 
 _CheckpointSaverHook: Any = tf.compat.v1.train.CheckpointSaverHook
 

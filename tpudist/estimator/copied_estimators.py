@@ -42,24 +42,24 @@ def flush(writer: Any = None, name: str | None = None) -> Any:
     return estimators.flush(writer, name)
 
 
-def _of_workers(name: str, instead: Fn) -> Fn:
+def _nothing(*unused_args: Any) -> None:
+    """Does nothing, as the callback of a hook."""
+
+
+def _of_workers(name: str, instead: object = _nothing) -> Fn:
     """Returns what watches or restarts a real TPU's workers; a virtual one has none to lose."""
 
     def made(*args: Any, **kwargs: Any) -> Any:
         if tpu_ops.here() is not tpu.Computations:
-            return instead()
+            return instead
         return getattr(estimators.session_support(), name)(*args, **kwargs)
 
     return made
 
 
-def _nothing(*unused_args: Any) -> None:
-    """Does nothing, as the callback of a hook."""
-
-
-GracefulShutdownHook = _of_workers("GracefulShutdownHook", tf.compat.v1.train.SessionRunHook)
-ShutdownLameWorkers = _of_workers("ShutdownLameWorkers", lambda: _nothing)
-ShutdownAllWorkers = _of_workers("ShutdownAllWorkers", lambda: _nothing)
-RestartComputation = _of_workers("RestartComputation", lambda: _nothing)
-ResetComputation = _of_workers("ResetComputation", lambda: _nothing)
-start_worker_watchdog = _of_workers("start_worker_watchdog", lambda: None)
+GracefulShutdownHook = _of_workers("GracefulShutdownHook", tf.compat.v1.train.SessionRunHook())
+ShutdownLameWorkers = _of_workers("ShutdownLameWorkers")
+ShutdownAllWorkers = _of_workers("ShutdownAllWorkers")
+RestartComputation = _of_workers("RestartComputation")
+ResetComputation = _of_workers("ResetComputation")
+start_worker_watchdog = _of_workers("start_worker_watchdog", None)

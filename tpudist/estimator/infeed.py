@@ -165,11 +165,9 @@ class Infeed:
         self._own = distributed.local_replicas(strategy.extended)
         calls = sorted({replica // plan.replicas_per_call for replica in self._own})
         self._first = calls[0] * plan.replicas_per_call
-        self._sources = self._start([self._call(input_fn, number) for number in calls])
-
-    def _call(self, input_fn: Callable[[TPUContext], Any], number: int) -> Nest:
         with tf.device("/device:CPU:0"):
-            return input_fn(TPUContext(self._strategy, self._feeding, number))
+            inputs = [input_fn(TPUContext(strategy, plan, number)) for number in calls]
+        self._sources = self._start(inputs)
 
     def _start(self, inputs: list[Any]) -> list[Callable[[], Nest]]:
         """Returns a ``get_next()`` for what each call of the input function returned."""
