@@ -46,14 +46,34 @@ def test_a_guide_has_at_most_150_lines(guide):
     assert len(guide.read_text("utf-8").splitlines()) <= 150
 
 
+#: {guide: (the first TensorFlow that its commands need, why)}; those of the others run on every one.
+NEEDS = {
+    "compiler": ("2.21", "the steps of older releases compile to other figures"),
+    "many_machines": ("2.15", "workers of older releases do not wait for the chief's files"),
+    "pins": ("1.15", "the guide names 1.15 and newer"),
+    "virtual_tpu": ("1.15", "tf.function of 2.x began with 1.14, and with 1.15 on TPUs"),
+}
+
+
+def the_same_on_every_release(line):
+    """Whether a line has no number: places and losses differ a little before the newest release."""
+    return not re.search("[0-9]", line)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
 def test_commands_print_what_a_guide_says(guide, tmp_path):
-    pytest.importorskip("tensorflow", minversion="2.21", reason="output is of the newest release")
+    """On the newest release line by line; on others the lines without a number."""
+    tensorflow = pytest.importorskip("tensorflow")
+    first, why = NEEDS.get(guide.stem, ("1.13", ""))
+    pytest.importorskip("tensorflow", minversion=first, reason=why)
+    is_newest = tensorflow.__version__.startswith("2.21.")
     if guide.stem == "compiler":
         pytest.importorskip("libtpu", reason="the TPU compiler is libtpu")
-    if guide.stem == "tensorflow_1":
+    if guide.stem == "tensorflow_1" and is_newest:
         pytest.importorskip("tf_keras", reason="Keras of TensorFlow 1 is Keras 2")
+    if guide.stem == "migrate" and sys.version_info < (3, 8):
+        pytest.skip("before 3.8 Python does not say where code ends")
     environ = {name: value for name, value in os.environ.items() if not name.startswith("TPU")}
     environ.pop("CI", None)
     environ.update(PYTHONPATH=ROOT, PYTHONUNBUFFERED="1", PYTHONWARNINGS="ignore")
@@ -74,6 +94,7 @@ def test_commands_print_what_a_guide_says(guide, tmp_path):
             )
             assert lines or done.returncode == 0, done.stdout
             output = done.stdout.replace(str(tmp_path) + os.sep, "")
+            lines = lines if is_newest else list(filter(the_same_on_every_release, lines))
             missing = printed_in_order(lines, output)
             assert missing is None, "%s\nprinted no %r:\n%s" % (command, missing, output)
 

@@ -40,7 +40,7 @@ COVERS = {
     "releases": [*_SHIM, "tpudist/cloud", "tpudist/estimator", "tpudist/legacy", *SURFACES],
     "unvectorized": [*_SHIM, "tests/conformance", "tests/contrib", "tests/differential"],
     "cores": [*_SHIM, "tpudist/estimator", "tests/conformance", "tests/contrib", "tests/estimator"],
-    "rules": [*_SHIM, "tpudist/estimator", *SURFACES],
+    "rules": [*_SHIM, "tpudist/estimator", "examples/guides", *SURFACES],
     "proofs": ["tpudist", "examples"],
     "random": [*_SHIM, "tests/differential"],
     "mutation": ["tpudist", "tests/mutation", "tests/virtual"],
@@ -61,6 +61,7 @@ def jobs(parts, seed):
     pytest = ["python", "-m", "pytest", "-q", "--disable-warnings", "-n", "auto"]
     pytest += ["--dist", "worksteal", "--hypothesis-seed=%d" % seed]
     layers = ["tests/virtual/vectorize/test_fusions.py", "tests/virtual/vectorize/test_layers.py"]
+    guides = "tests/examples/test_guides.py"
     surfaces = pytest + ["-m", "not slow", "tests/conformance", "tests/contrib"]
     unvectorized = surfaces + ["tests/differential"]
     differential = ["python", "-m", "tests.differential", "--seed", str(seed), "--programs"]
@@ -71,7 +72,7 @@ def jobs(parts, seed):
         Job(
             "cores", surfaces + ["tests/estimator"], [NEWEST, *_SLOW_TOO], {cores.VARIABLE: "cpus"}
         ),
-        Job("rules", pytest + ["-m", "slow and not proof"] + SURFACES, _SLOW_TOO, {}),
+        Job("rules", pytest + ["-m", "slow and not proof", *SURFACES, guides], _SLOW_TOO, {}),
         Job("rules", pytest + layers, [NEWEST], {"TF_ENABLE_ONEDNN_OPTS": "1"}),
         Job("proofs", pytest + ["-m", "proof"], [NEWEST], {}),
         *(Job("random", [*differential, "10000", "--shares", of], [NEWEST], {}) for of in thirds),

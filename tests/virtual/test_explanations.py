@@ -99,5 +99,3 @@ def test_a_line_is_never_of_a_file_that_autograph_writes():
     for name in ("__autograph_generated_fileab12cd34.py", "tmpab12cd34.py"):
         op = type("Op", (), {"traceback": [here, ("/tmp/" + name, 5, "step", "")]})
         assert explanations.place(op) == __file__ + ":12"
-
-
