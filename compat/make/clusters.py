@@ -52,9 +52,10 @@ HEAD = """# Clusters
 
 Written by `python -m compat.make.clusters` of the Python of each release: programs of
 `tests/cluster` on virtual:8, and on clusters of processes of one machine. A figure is the largest
-difference, relative to the number (to %g at least), of a number that the chief prints, or of a
-value in the checkpoints and HDF5 files that are left. It stands where it is at most %g, and names,
-rows and files are the same. What is bold differs, or fails, and is not mended yet.
+difference, relative to the number (to %g at least), of a number that the chief prints, or of an
+array in the checkpoints and HDF5 files that are left, relative to its largest value. It stands
+where it is at most %g, and names, rows and files are the same. What is bold differs, or fails, and
+is not mended yet.
 """
 
 #: The largest difference that is the same number, and the least that one is divided by.
@@ -124,7 +125,7 @@ def difference(own: dict[str, Any], other: dict[str, Any]) -> tuple[float, str]:
         if a.shape != b.shape:
             return float("inf"), "shapes of " + name
         if a.size and "/k/bias" not in name:  # its gradient is rounding, and nothing else
-            found.append((float((abs(a - b) / np.maximum(abs(b), LEAST)).max()), name))
+            found.append((float(abs(a - b).max() / max(abs(b).max(), LEAST)), name))
     return max(found)
 
 
@@ -136,7 +137,8 @@ def row(program: str, options: list[str]) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder:
             done = run(program, cluster, options, folder)
             if done.returncode:
-                lines = [each for each in done.stderr.splitlines() if "Instead:" in each]
+                said = re.compile("Error: |tpudist run: '")
+                lines = list(filter(said.search, done.stderr.splitlines()))
                 given[cluster] = ((lines or done.stderr.splitlines() or ["?"])[-1])[-300:]
                 print(program, cluster, given[cluster], flush=True)
                 if cluster == "virtual:8":
@@ -172,7 +174,8 @@ def _cell(given: float | str | None, refused: dict[str, str]) -> str:
         return "%.0e" % given if given else "0"
     if "Instead:" not in given:
         return "**%s**" % given.replace("|", "/")
-    why = given.partition("tpudist run: ")[2].partition(". Instead:")[0].partition(". ")[2]
+    found = re.search(r"(?:tpudist run|Error): .*?\. (.*?)\.? Instead:", given)
+    why = found.group(1) if found else given
     return refused.setdefault(why, "refused %d" % (len(refused) + 1))
 
 

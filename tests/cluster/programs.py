@@ -352,6 +352,8 @@ best = tf.keras.callbacks.ModelCheckpoint("best-%d.h5" % number)
 model.fit(dataset, verbose=0, callbacks=[best])
 model.save("model-%d.h5" % number)
 model.save("model-%d.keras" % number)
+if not hasattr(tf.keras, "version") or tf.keras.version().startswith("2."):
+    model.save("folder-%d" % number)
 model.save_weights("kernel-%d.weights.h5" % number)
 if number == 0:  # The others may be here before the chief has written it.
     loaded = tf.keras.models.load_model("model-0.h5", compile=False)

@@ -57,6 +57,8 @@ def is_result(file: object, mode: object) -> bool:
     """Whether a file is opened to be written, where others may look for it."""
     if not isinstance(file, (str, bytes, os.PathLike)) or set("wax").isdisjoint(str(mode)):
         return False
+    if os.path.isdir(file):  # in which Python's tempfile makes one without a name
+        return False
     path, temporary = os.path.abspath(os.fsdecode(file)), tempfile.gettempdir()
     if os.path.commonpath([temporary, os.getcwd()]) != temporary and path.startswith(temporary):
         return False

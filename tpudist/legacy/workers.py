@@ -34,6 +34,9 @@ _TOLD = 10.0
 #: Seconds after which a file that the chief does not open is taken for a worker's own.
 _OWN = 60
 
+#: The beginning of the name of the folder that is deleted.
+_FOLDER = "tpudist-worker-"
+
 #: The parameters of what writes beside the program, as long as it runs.
 _UNTIMED = ("logdir", "filename")
 
@@ -48,7 +51,7 @@ def as_this_worker() -> Iterator[None]:
     read is what was saved.
     """
     with contextlib.ExitStack() as undo:
-        folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="tpudist-worker-"))
+        folder = undo.enter_context(tempfile.TemporaryDirectory(prefix=_FOLDER))
         _look_for_the_chiefs_file()
         names = map(functools.partial(os.path.join, folder), map(str, itertools.count()))
         patches = [*_writers(names), *_restores(), *_sessions(), *own_files.reported()]
@@ -275,6 +278,7 @@ def _elsewhere(
             (isinstance(asked, str) and not asked)
             or bound.arguments.get("mode", reads).startswith("r")
             or hasattr(asked, "write")
+            or _FOLDER in str(asked)  # a part of what is written elsewhere
         ):
             return native(*args, **kwargs)
         asks_by_name = isinstance(asked, (str, os.PathLike))  # Keras reads its end: .weights.h5

@@ -319,11 +319,13 @@ def writers() -> list[tuple[Any, str, str]]:
     if not versions.SAVED_MODELS_HAVE_NODES:
         saves = [(save, "save"), (tf.saved_model, "save")]
     keras = keras_packages.saving_module()
+    folders = keras_packages.folders_module()
     of_keras = [] if keras is None else ["save_model", "save_weights_only"]
     export, classes = "_export_all_saved_models", getattr(native, "Estimator", object).__mro__
     saves_datasets = "save" in vars(functions.DatasetV2)
     return [
         *((keras, name, "filepath") for name in of_keras),
+        *([] if folders is None else [(folders, "save", "filepath")]),
         (checkpoint_module().TrackableSaver, "save", "file_prefix"),
         (tf.compat.v1.train.Saver, "save", "save_path"),
         (functions.DatasetV2, "cache", "filename"),

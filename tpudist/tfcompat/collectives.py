@@ -40,9 +40,6 @@ _END = "the program's end"
 
 _saying = threading.Lock()
 
-#: What collective ops abort with.
-_INVALID_ARGUMENT = 3
-
 
 class Keys(cross_device_utils.CollectiveKeys):
     """TensorFlow's keys, of which each depends on what is done with it, and all before it."""
@@ -158,4 +155,4 @@ def _abort(number: int, own: str, other: int, there: str) -> None:
         "the same calls on every worker, whatever one of them reads or catches; "
         "tpudist launch ... -- --check-replicas 0, where these two are to meet",
     )
-    context.context().abort_collective_ops(_INVALID_ARGUMENT, str(message))
+    context.context().abort_collective_ops(tf.errors.INVALID_ARGUMENT, str(message))

@@ -118,6 +118,12 @@ def saving_module() -> ModuleType | None:
     return module
 
 
+def folders_module() -> ModuleType | None:
+    """The module whose ``save`` writes a model of Keras 2 as a folder, if any."""
+    module: ModuleType | None = _import_or_none(_package() + ".src.saving.legacy.saved_model.save")
+    return module
+
+
 def _import_or_none(name: str) -> ModuleType | None:
     try:
         return importlib.import_module(name)
