@@ -57,7 +57,8 @@ def run(extended: Extended, fn: Fn, args: Args, kwargs: Kwargs, explanation: Exp
         nonlocal names
         with functions.source_lines_as(lines), _label(extended), extended.place():
             native = tf.distribute.get_replica_context()
-            with Replica(native.strategy, native._replica_id_in_sync_group) as current:
+            current = Replica(native.strategy, native._replica_id_in_sync_group)
+            with current:
                 if in_session:  # TensorFlow counts names of layers and scopes for each thread
                     graphs.count_variable_names(before_names)
                 result = fn(*replica_args, **replica_kwargs)
