@@ -62,7 +62,9 @@ is not mended yet.
 SAME, LEAST = 1e-5, 0.01
 
 
-def run(program: str, cluster: str, options: list[str], folder: str) -> subprocess.CompletedProcess:
+def run(
+    program: str, cluster: str, options: list[str], folder: str
+) -> subprocess.CompletedProcess[str]:
     """Runs a program on a cluster in a folder."""
     workers, cores = CLUSTERS[cluster]
     pathlib.Path(folder, "train.py").write_text(PROGRAMS[program][0], "utf-8")
