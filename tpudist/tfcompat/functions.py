@@ -212,7 +212,9 @@ def host_of(device: str) -> str:
 
 def initializable_iterator(dataset: Any, shared_name: str | None) -> DataIterator:
     """An iterator of a ``tf.data.Dataset`` that a Session initialises."""
-    return tf.compat.v1.data.make_initializable_iterator(dataset, shared_name)
+    if versions.HAS_INPUT_LIB:
+        return tf.compat.v1.data.make_initializable_iterator(dataset, shared_name)
+    return dataset.make_initializable_iterator(shared_name)
 
 
 def control_flow_context() -> object:
