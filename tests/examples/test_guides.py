@@ -46,7 +46,7 @@ def test_a_guide_has_at_most_150_lines(guide):
     assert len(guide.read_text("utf-8").splitlines()) <= 150
 
 
-#: {guide: (the first TensorFlow that its commands need, why)}; those of the others run on every one.
+#: {guide: (the first TensorFlow that its commands need, why)}; others need none.
 NEEDS = {
     "compiler": ("2.21", "the steps of older releases compile to other figures"),
     "many_machines": ("2.15", "workers of older releases do not wait for the chief's files"),
