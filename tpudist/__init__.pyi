@@ -4,6 +4,7 @@ from tpudist import backends as backends
 from tpudist import cli as cli
 from tpudist import cloud as cloud
 from tpudist import common as common
+from tpudist import completion as completion
 from tpudist import computations as computations
 from tpudist import console as console
 from tpudist import contrib as contrib

@@ -33,6 +33,7 @@ VERBS = {
     "pins": "tpudist.tools.pins",
     "migrate": "tpudist.tools.migrate",
     "help": "tpudist.guides",
+    "completion": "tpudist.completion",
 }
 
 #: {option of ``tpudist run``: the module that adds it and what goes with it, ``add_to_run``}.
@@ -126,7 +127,7 @@ def _parse(words: list[str], top: argparse.ArgumentParser) -> argparse.Namespace
     """The parsed command line, with what it runs in ``arguments``; else ends with a usage."""
     argv, rest = split(words, top)
     options, unknown = top.parse_known_args(argv)
-    options.arguments = rest
+    options.arguments, options.parser = rest, top
     if not unknown:
         return options
     verb = _verbs(top)[options.verb_name]

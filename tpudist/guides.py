@@ -36,7 +36,7 @@ def text(topic: str) -> str:
     Raises:
       ArgumentError: there is none.
     """
-    known = _paths()
+    known = paths()
     if topic not in known:
         raise ArgumentError(
             "help %s" % topic,
@@ -49,12 +49,12 @@ def text(topic: str) -> str:
 
 def listed() -> str:
     """A line for each guide: its name, and its title."""
-    titles = {name: text(name).partition("\n")[0].lstrip("# ") for name in _paths()}
+    titles = {name: text(name).partition("\n")[0].lstrip("# ") for name in paths()}
     lines = ["tpudist help %-16s %s" % item for item in titles.items()]
     return "\n".join(lines) + "\n"
 
 
-def _paths() -> dict[str, str]:
+def paths() -> dict[str, str]:
     """{name of a guide: its path}, sorted by name."""
     folders = [
         os.path.join(machine.PACKAGE, "guides"),

@@ -73,6 +73,7 @@ EXIT_CODES = {
         "2": "a file was refused",
     },
     "help": {"0": "always, but for a topic that there is not: 2"},
+    "completion": {"0": "always, but without shtab: 2"},
 }
 
 _HEAD = """# What is stable

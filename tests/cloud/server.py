@@ -70,6 +70,7 @@ class Script:
         self.account = account if isinstance(account, list) else [account]
         self.asked = []
         self.tokens = []
+        self.configured = []
         self.stopped = threading.Event()
         self._lock = threading.Lock()
 
@@ -94,7 +95,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         target = urllib.parse.urlsplit(self.path)
         self.script.asked.append(self.path)
         if target.port == 8475:
-            self._version()
+            self._version(target.path)
         elif "/computeMetadata/" in target.path or target.path in ("", "/"):
             self._metadata(target.path.partition("/computeMetadata/v1/")[2])
         elif target.path == "/discovery":
@@ -109,9 +110,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_CONNECT(self):
         self._send(501, b"")
 
-    def _version(self):
+    def _version(self, path):
         if self.script.runtime is None:
             return self._cut()
+        wanted = path.partition("/requestversion/")[2]
+        if wanted:
+            self.script.configured.append(wanted)
+            if wanted.startswith("9."):
+                return self._send(404, b"")
+            self.script.runtime = wanted
         self._json({"currentVersion": self.script.runtime})
 
     def _metadata(self, path):

@@ -21,6 +21,7 @@ WORDS = {
     "pins": ["--help"],
     "migrate": ["--list-rules"],
     "help": ["run"],
+    "completion": ["--help"],
 }
 TOOLS = {
     verb: module.split(".")[2]

@@ -49,6 +49,7 @@ FLOORS = (
     "tools.migrate",
     "tools.compile",
     "guides",
+    "completion",
     "cli",
     "__main__",
 )

@@ -78,9 +78,9 @@ def line_that_sets(name: str, tensorflow: str | None, runtime: str | None = None
             wanted,
         )
     return (
-        "from cloud_tpu_client import Client; Client(tpu=%r).configure_tpu_version(%r, "
-        "restart_type='ifNeeded'), in Python"
-    ) % (name, wanted)
+        "tpudist doctor --tpu %s --configure (or: from cloud_tpu_client import Client; "
+        "Client(tpu=%r).configure_tpu_version(%r, restart_type='ifNeeded'))"
+    ) % (name, name, wanted)
 
 
 def of(node: Node) -> str:

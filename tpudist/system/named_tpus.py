@@ -7,13 +7,16 @@ import functools
 import os
 import re
 import time
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple
 
 import tensorflow as tf
 
 from tpudist.cloud import deadlines, failures, nodes, places, runtimes, waiting
 from tpudist.errors import TpudistError, TPUNameError, TPUStateError
 from tpudist.tfcompat import tpu_client, versions
+
+if TYPE_CHECKING:
+    from tpudist.cloud.nodes import Node
 
 #: What errors of a TensorFlow without a TPU name; the second one until 2.1.
 _ABSENT = re.compile("ConfigureDistributedTPU|No session factory|TPUs not found in the cluster")
@@ -154,6 +157,44 @@ def _absence() -> TPUNameError:
         "on a TPU VM the TensorFlow of its image, or pip install 'tpudist[tpu]' (tpudist doctor "
         "says which); tpu='virtual:8' where there is no TPU",
     )
+
+
+def described(resolver: object) -> Node:
+    """The TPU API's answer on a resolver's TPU, which can be used; else a TPUStateError at once."""
+    fetch = functools.partial(tpu_client.fetch, resolver)
+    return waiting.healthy(fetch, _asked(resolver), waits=False)
+
+
+def configure(resolver: object, node: Node) -> str:
+    """Sets the runtime of a TPU to this TensorFlow's release, and waits for it; its version.
+
+    Raises:
+      TPUStateError: a TPU VM's image has the runtime, or its servers refuse the version.
+    """
+    here, version = str(versions.TF), runtimes.runtime_for(str(versions.TF)) or ""
+    if node.on_its_own_machines:
+        raise TPUStateError(
+            "another runtime for %s, which has %s" % (node.place, node.runtime),
+            "the image that a TPU VM was made with has the runtime; nothing sets another",
+            runtimes.line_that_sets(node.name, here, node.runtime),
+        )
+    try:
+        deadlines.call(
+            functools.partial(tpu_client.configure, resolver, version), deadlines.seconds()
+        )
+    except Exception as error:  # of any of the clients
+        raise TPUStateError(
+            "the runtime of %s cannot be set to %s: %s" % (node.place, version, error),
+            "its servers refuse that version, port 8475 of its hosts is not reached from here, or "
+            "the package cloud-tpu-client is missing",
+            "pip install cloud-tpu-client, a machine in the TPU's own network; or the TPU made "
+            "again with --version=%s" % version,
+        ) from error
+    end = time.monotonic() + deadlines.seconds()
+    while runtimes.asked(node.addresses[0]) not in (None, version) and time.monotonic() < end:
+        time.sleep(min(2.0, deadlines.seconds() / 10))
+    healthy(resolver)
+    return version
 
 
 def _asked(resolver: object) -> failures.Asked:

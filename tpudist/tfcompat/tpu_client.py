@@ -2,7 +2,8 @@
 
 From 2.2 on the resolver has an object of its own for it: of the package
 cloud_tpu_client where that is installed, else of the copy inside TensorFlow.
-Before, the resolver asks the API itself.
+Before, the resolver asks the API itself, and only cloud_tpu_client sets a
+runtime's version.
 """
 
 from __future__ import annotations
@@ -60,3 +61,15 @@ def endpoints(resolver: object) -> list[Any]:
         for scheme, _, address in parts
         if scheme in ("", "grpc") and not address.startswith("/")
     ]
+
+
+def configure(resolver: Any, version: str) -> None:
+    """Sets the version, such as "2.8.0", of the runtime of a TPU that is READY; it restarts."""
+    if versions.RESOLVER_HAS_CLIENT:
+        client = resolver._cloud_tpu_client
+    else:
+        from cloud_tpu_client import Client
+
+        zone, project = place(resolver) if asks_the_api(resolver) else (None, None)
+        client = Client(name(resolver), zone=zone, project=project)
+    client.configure_tpu_version(version)
