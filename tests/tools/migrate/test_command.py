@@ -1,5 +1,6 @@
 """``tpudist migrate`` as it is typed: options, exit codes, what is printed."""
 
+import io
 import json
 import os
 import re
@@ -192,6 +193,19 @@ def test_files_are_found_from_a_relative_path(tree, monkeypatch):
     assert cli.main(["migrate", ".", "--to", "2.2", "--write"]) == 0
     assert "s.run" in (tree / "a.py").read_text()
     assert sorted(os.listdir(str(tree))) == ["a.py", "b.py"]
+
+
+def test_standard_input_is_printed_as_it_becomes(tree, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((OLD + USE).encode())))
+    assert cli.main(["migrate", "-", "--to", "2.2"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == OLD.replace("v2_0", "v2_2") + "s.run(fn)\n"
+    assert "Nothing left." in printed.err and "was written" not in printed.err
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"x = 3\n")))
+    assert cli.main(["migrate", "-", "--to", "2.2"]) == 0
+    assert capsys.readouterr().out == "x = 3\n"
+    assert cli.main(["migrate", "-", str(tree), "--to", "2.2"]) == 2
+    assert "Instead: " in capsys.readouterr().err
 
 
 def test_a_target_that_is_none_is_told_of_those_that_are(tree, capsys):

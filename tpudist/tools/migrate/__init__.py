@@ -31,7 +31,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.
         "paths",
         nargs="*",
         metavar="PATH",
-        help="files and folders (.py, .ipynb); of a file, the program around it is read as well",
+        help="files and folders (.py, .ipynb); of a file, the program around it is read as well; "
+        "- is standard input, whose new code is printed",
     )
     verb.add_argument(
         "--exclude",
@@ -113,6 +114,10 @@ def run(options: argparse.Namespace) -> int:
     if options.list_rules is not None:
         print(rules.explained(options.list_rules) if options.list_rules else rules.listed())
         return 0
+    if "-" in options.paths and len(options.paths) > 1:
+        raise MigrateError("- beside other paths", "its code is what is printed", "- alone")
+    is_printed = "-" in options.paths and not (options.check or options.diff or options.report)
+    options.write = options.write or is_printed
     results: list[outcomes.Result] = []
     try:
         results, looked, passed_over = engine.results(options)
@@ -131,7 +136,7 @@ def run(options: argparse.Namespace) -> int:
     if options.diff:
         for result in results:
             sys.stdout.write(console.diff(result))
-    page = sys.stderr if options.report or options.diff else sys.stdout
+    page = sys.stderr if options.report or options.diff or is_printed else sys.stdout
     for line in console.lines(results, looked, options, passed_over):
         print(line, file=page)
     if options.report:

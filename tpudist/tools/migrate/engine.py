@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import stat
+import sys
 from typing import Any
 
 from tpudist import console, files, surfaces
@@ -24,7 +25,7 @@ from tpudist.tools.migrate import program as programs
 from tpudist.tools.migrate.program import Program
 from tpudist.tools.migrate.relocation import Relocation
 from tpudist.tools.migrate.resolution import notebooks, sources
-from tpudist.tools.migrate.resolution.codebase import CodeBase
+from tpudist.tools.migrate.resolution.codebase import STANDARD_INPUT, CodeBase
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
 from tpudist.tools.migrate.resolution.fixed_point import deep_stack
 from tpudist.tools.migrate.resolution.module import Module
@@ -231,7 +232,7 @@ def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, li
         outcomes.Result(path, None, None, [], [], reason, "")
         for path, reason in sorted({**reasons, **program.faults}.items())
     ]
-    paths = sorted(set(program.files).intersection(codebase.files))
+    paths = sorted({*program.files, STANDARD_INPUT}.intersection(codebase.files))
     migrated = (_migrated(engine, codebase, path) for path in paths)
     found = [*refused, *console.bar(migrated, len(paths))]
     return found, len(codebase.files), codebase.passed_over
@@ -240,7 +241,8 @@ def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, li
 def _migrated(engine: Engine, codebase: CodeBase, path: str) -> outcomes.Result:
     try:
         found = engine.migrate(path)
-        return found if found.before != found.after else found._replace(before=None, after=None)
+        is_asked = path == STANDARD_INPUT or found.before != found.after
+        return found if is_asked else found._replace(before=None, after=None)
     except OSError as error:  # it was there when the run began
         return outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
     except Exception:  # one bad file never stops a run, and is named  # noqa: BLE001
@@ -250,7 +252,7 @@ def _migrated(engine: Engine, codebase: CodeBase, path: str) -> outcomes.Result:
 
 def is_written(result: outcomes.Result) -> bool:
     """Whether a file that changes has its new bytes."""
-    if result.before == result.after:
+    if result.before == result.after or result.path == STANDARD_INPUT:
         return False
     with open(result.path, "rb") as file:
         return file.read() == result.after
@@ -258,6 +260,9 @@ def is_written(result: outcomes.Result) -> bool:
 
 def write(result: outcomes.Result) -> outcomes.Result:
     """Writes a file that changed, whole, with its mode kept; a Result, refused if that failed."""
+    if result.path == STANDARD_INPUT:
+        sys.stdout.buffer.write(result.after or b"")
+        return result
     if result.before == result.after or result.after is None:
         return result
     path = os.path.realpath(result.path)

@@ -6,12 +6,14 @@ import fnmatch
 import functools
 import os
 import re
+import sys
 from typing import Iterable, Iterator, Sequence
 
 from tpudist import machine
 from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.module import Module
 
+STANDARD_INPUT = "-"
 _KEPT = 2000000  # characters of parsed files, which are some 35 times as large in memory
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _IMPORT = re.compile(
@@ -165,6 +167,8 @@ class CodeBase:
 
 
 def _content(path: str) -> bytes:
+    if path == STANDARD_INPUT:
+        return sys.stdin.buffer.read()
     with open(path, "rb") as file:
         return file.read()
 
