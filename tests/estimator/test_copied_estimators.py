@@ -96,7 +96,7 @@ def copy_of_tensorflows(folder):
     """Writes TensorFlow's file, under other names where it registers some with TensorFlow."""
     package = (
         "tensorflow_estimator.python.estimator.tpu"
-        if versions.TPU_ESTIMATOR_HAS_PACKAGE
+        if versions.TPU_IN_PYTHON
         else "tensorflow.contrib.tpu.python.tpu"
     )
     top = importlib.util.find_spec(package.partition(".")[0])

@@ -7,6 +7,7 @@ import pytest
 
 from tpudist import surfaces
 from tpudist.dropin import load
+from tpudist.errors import EraNameError
 from tpudist.surfaces import leads
 
 #: The members of each era's page with their signatures, written down a second
@@ -262,7 +263,10 @@ def test_since_and_until_are_true_of_the_installed_release(row):
 
 @pytest.mark.parametrize("leads_to", sorted({row.leads_to for row in surfaces.ROWS}))
 def test_every_row_leads_somewhere(leads_to):
-    assert load(leads_to) is not None
+    try:
+        assert load(leads_to) is not None
+    except EraNameError as error:  # a model of Keras 2
+        assert ":estimator." in leads_to and error.seen.endswith("with Keras 3")
 
 
 @pytest.mark.parametrize(

@@ -151,17 +151,22 @@ def test_names_of_ops(names, counts):
 @pytest.mark.parametrize(
     ("name", "counts"),
     [
-        ("allreduce_placeholder", ["all_reduce"]),
-        ("allreduce_3_placeholder_1", ["all_reduce"]),
-        ("replica_allgather_placeholder", ["all_gather"]),
-        ("myallreduce_placeholder", []),
-        ("placeholder", []),
-        ("allreduce", []),
+        ("allreduce_placeholder", {"all_reduce": 1}),
+        ("allreduce_3_placeholder_1", {"all_reduce": 1}),
+        ("replica_allgather_placeholder", {"all_gather": 1}),
+        ("myallreduce_placeholder", {}),
+        ("placeholder", {}),
+        ("allreduce", {}),
     ],
 )
-def test_names_of_arguments(name, counts):
-    argument = containers.namedtuple("Argument", "name")(name)
-    assert collectives._of_arguments([argument]) == counts
+def test_arguments_of_functions_count_by_their_names(name, counts):
+    message = tf.compat.v1.GraphDef()
+    message.node.add(name="call", op="PartitionedCall").attr["f"].func.name = "called"
+    signature = message.library.function.add().signature
+    signature.name = "called"
+    signature.input_arg.add(name=name)
+    graph = containers.namedtuple("Graph", "as_graph_def")(lambda: message)
+    assert collectives.of_graph(graph) == counts
 
 
 def test_ops_outside_of_a_meeting_have_no_name():
