@@ -38,20 +38,16 @@ def reduce_to(
     if destinations is not None or tf.distribute.has_strategy():
         contexts.require_cross_replica(strategy, "reduce(...)")
     if axis is not None:
-        _require_sum_or_mean(operation, axis)
+        if operation == replica_values.FIRST:
+            raise ArgumentError(
+                "aggregation ONLY_FIRST with axis=%r" % (axis,),
+                "along an axis values are added or averaged",
+                "SUM or MEAN, or no axis",
+            )
         return strategies.backend_of(strategy).reduce_along(operation, value, axis)
     copies = 1 if destinations is None else _copies(destinations)
     with strategy.scope():
         return _reduce_nest(strategy, operation, value, copies)
-
-
-def _require_sum_or_mean(operation: ReduceOp, axis: int) -> None:
-    if operation == replica_values.FIRST:
-        raise ArgumentError(
-            "aggregation ONLY_FIRST with axis=%r" % (axis,),
-            "along an axis values are added or averaged",
-            "SUM or MEAN, or no axis",
-        )
 
 
 def _reduce_nest(strategy: Strategy, operation: ReduceOp, value: Any, copies: int) -> Nest:

@@ -148,7 +148,10 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
 
     def _batch_reduce_to(self, reduce_op: Any, pairs: Any, *options: Any) -> list[Any]:
         """Sends together what is per-replica."""
-        if not all(_differs_per_replica(value) for value, _ in pairs):
+        if not all(
+            (distributed.is_distributed(value) and not distributed.is_mirrored(value))
+            for value, _ in pairs
+        ):
             return super()._batch_reduce_to(reduce_op, pairs, *options)
         with self.place():
             values = [merge.combine(reduce_op, value) for value, _ in pairs]
@@ -164,10 +167,6 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
             own = tf.concat(distributed.components(value), axis)
             gathered = self.gathered_over_workers([own], axis)
             return reductions.spread(self, gathered, destinations)
-
-
-def _differs_per_replica(value: Any) -> bool:
-    return distributed.is_distributed(value) and not distributed.is_mirrored(value)
 
 
 class HostsBackend(devices_of_workers.OwnInput, VirtualBackend):

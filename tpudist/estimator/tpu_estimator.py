@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         RunConfig,
         SessionRunHook,
         Strategy,
-        TPUConfig,
     )
     from tpudist.estimator.train_distribute import Estimator as _Estimator
     from tpudist.tfcompat.annotations import Graph, Nest, Variable
@@ -142,7 +141,13 @@ class TPUEstimator(_Estimator):
         unsupported.check_cluster(cluster.system_of(resolver))
         assignment = _assignment(resolver, config.tpu_config.num_cores_per_replica)
         strategy = TPUEstimatorStrategy(resolver, assignment)
-        _require_num_shards(strategy, config.tpu_config)
+        num_shards, num_replicas = config.tpu_config.num_shards, adapter.num_replicas(strategy)
+        if num_shards not in (None, num_replicas):
+            raise ArgumentError(
+                "num_shards=%s on a TPU of %d replicas" % (num_shards, num_replicas),
+                "it is the number of replicas: the TPU's cores, divided by num_cores_per_replica",
+                "no num_shards, or num_shards=%d" % num_replicas,
+            )
         if self._batch_sizes["train"] is None:
             raise ArgumentError(
                 "train_batch_size=None with use_tpu=True",
@@ -343,17 +348,6 @@ def _assignment(resolver: Resolver, cores_per_replica: int | None) -> Assignment
         )
     num_replicas = int(np.prod(mesh) // np.prod(block))
     return placement.DeviceAssignment.build(topology, block, num_replicas=num_replicas)
-
-
-def _require_num_shards(strategy: Strategy, tpu_config: TPUConfig) -> None:
-    """Refuses a ``num_shards`` that differs from the number of replicas."""
-    num_shards, num_replicas = tpu_config.num_shards, adapter.num_replicas(strategy)
-    if num_shards not in (None, num_replicas):
-        raise ArgumentError(
-            "num_shards=%s on a TPU of %d replicas" % (num_shards, num_replicas),
-            "it is the number of replicas: the TPU's cores, divided by num_cores_per_replica",
-            "no num_shards, or num_shards=%d" % num_replicas,
-        )
 
 
 def _split(strategy: Strategy, nest: Nest, dims: Any) -> Nest:

@@ -74,14 +74,15 @@ class Estimator(_Estimator):
                 input_pipeline_id=next(pipeline_ids),
                 num_replicas_in_sync=adapter.num_replicas(strategy),
             )
-            return _require_dataset(
-                user_functions.call(
-                    input_fn,
-                    mode=mode,
-                    params=self.params,
-                    config=self.config,
-                    input_context=context,
-                )
+            value = user_functions.call(
+                input_fn, mode=mode, params=self.params, config=self.config, input_context=context
+            )
+            if isinstance(value, functions.DatasetV2):
+                return value
+            raise ArgumentError(
+                "an input function returned %r" % (value,),
+                "with a strategy each replica takes batches of a dataset",
+                "return a tf.data.Dataset",
             )
 
         def make_iterator() -> PerReplicaIterator:
@@ -157,16 +158,6 @@ def _refused_metric(said: str) -> ArgumentError:
         "devices (cpus:N) each is whose update is an assignment (true_positives, mean_iou, ...)",
         "make eval_metric_ops only where mode is tf.estimator.ModeKeys.EVAL; training never runs "
         "them",
-    )
-
-
-def _require_dataset(value: object) -> Dataset:
-    if isinstance(value, functions.DatasetV2):
-        return value
-    raise ArgumentError(
-        "an input function returned %r" % (value,),
-        "with a strategy each replica takes batches of a dataset",
-        "return a tf.data.Dataset",
     )
 
 

@@ -151,15 +151,11 @@ class FunctionIterator(per_replica_datasets.PerReplicaIterator):
         if not first:
             raise tf.errors.OutOfRangeError(None, None, "End of sequence")
         parts = [
-            _no_rows(first[0]) if part is None else part
+            nests.map_structure(lambda leaf: leaf[:0], first[0]) if part is None else part
             for host in range(len(self._hosts))
             for part in elements[host :: len(self._hosts)]
         ]
         return distributed.regroup(strategy.extended, parts)
-
-
-def _no_rows(element: Any) -> Nest:
-    return nests.map_structure(lambda leaf: leaf[:0], element)
 
 
 def refuse_in_a_graph() -> None:

@@ -54,7 +54,10 @@ def constructed(
         except TypeError as error:  # arguments that no constructor takes
             misuse.append(error)
         else:
-            _require_sound_place(resolver)
+            if tpu_client.asks_the_api(resolver):
+                for each in tpu_client.place(resolver):
+                    if not re.fullmatch(r"[\w.:-]+", each):  # Another server has answered.
+                        raise nodes.Garbled("zone or project %.60r" % each)
 
     waiting.answered(once, failures.Asked(name, zone or "", project or ""))
     if misuse:
@@ -74,14 +77,6 @@ def _without_a_name(start: Callable[[], None]) -> None:
     except _OF_CLIENTS as error:
         seen, why = places.unnamed(os.environ)
         raise TPUNameError("%s: %s" % (seen, error), why, places.advice(os.environ)) from error
-
-
-def _require_sound_place(resolver: object) -> None:
-    """Refuses a malformed zone or project: something else has answered in Google's place."""
-    if tpu_client.asks_the_api(resolver):
-        for each in tpu_client.place(resolver):
-            if not re.fullmatch(r"[\w.:-]+", each):
-                raise nodes.Garbled("zone or project %.60r" % each)
 
 
 def answer(resolver: object, function: Callable[[], Any]) -> Any:

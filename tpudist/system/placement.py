@@ -151,7 +151,12 @@ def on_slice(
         logical = assignment.num_cores_per_replica
         used = assignment.num_replicas
         hosts = len({assignment.host_device(replica=i) for i in range(used)})
-        _check_room(system, used, logical)
+        if used * logical > system.cores:
+            raise TopologyError(
+                "a device assignment of %d replicas x %d cores" % (used, logical),
+                "%r has %d cores" % (system.name, system.cores),
+                "an assignment built on this slice's topology",
+            )
         placed = [
             tuple(_core(system, assignment, i, each) for each in range(logical))
             for i in range(used)
@@ -175,12 +180,3 @@ def _core(system: VirtualSystem, assignment: Any, replica: int, logical: int) ->
     match = re.search(r"/task:([0-9]+)/.*:([0-9]+)$", name)
     assert match, name
     return int(match.group(1)) * system.cores_per_host + int(match.group(2))
-
-
-def _check_room(system: VirtualSystem, replicas: int, logical: int) -> None:
-    if replicas * logical > system.cores:
-        raise TopologyError(
-            "a device assignment of %d replicas x %d cores" % (replicas, logical),
-            "%r has %d cores" % (system.name, system.cores),
-            "an assignment built on this slice's topology",
-        )
