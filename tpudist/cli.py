@@ -41,13 +41,7 @@ OPTIONS_OF_RUN = {"compile": "tpudist.tools.compile"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one verb.
-
-    Args:
-      argv: the arguments after ``tpudist``; those of this process if None.
-
-    Returns:
-      The exit code, an int.
+    """Runs one verb, with the arguments after ``tpudist`` or of this process; the exit code.
 
     Raises:
       SystemExit: from argparse (``--help``, usage errors), or the script's own.

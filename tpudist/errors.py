@@ -15,13 +15,7 @@ _NUMPY_SCALAR = re.compile(r"\bnp\.(?:bool|bytes|complex|float|int|str|uint)\w*\
 
 
 class TpudistError(Exception):
-    """Base of all tpudist errors.
-
-    Args:
-      seen: what the caller passed or did; quotes the value.
-      why: why that cannot work.
-      instead: what to type instead.
-    """
+    """Base of all tpudist errors: what was passed or done, why it cannot work, what to type."""
 
     # AutoGraph adds the user's source lines to an error by making it anew from
     # one string, but only where the class has this constructor; it turns every

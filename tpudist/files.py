@@ -18,11 +18,9 @@ except ImportError:  # Windows
 
 
 def write(path: PathLike, text: str) -> None:
-    """Replaces a file by `text`, in one step: a reader sees the old or the new.
+    """Replaces a file by `text`, as UTF-8, in one step: a reader sees the old or the new.
 
-    Args:
-      path: the file; its folder is made if it is not there, its mode is kept.
-      text: a str, written as UTF-8 with its own newlines.
+    Its folder is made if it is not there, its mode is kept.
     """
     write_bytes(path, text.encode("utf-8"))
 

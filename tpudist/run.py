@@ -80,16 +80,9 @@ def _add_program(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """``tpudist run``: runs a script of an era, unmodified, on the TPU named.
+    """Runs a script of an era, unmodified, on the TPU named.
 
-    Args:
-      options: parsed ``script`` or ``module``, ``arguments``, ``era``, ``keras``, ``tpu``,
-        ``compile`` and ``check_replicas`` (each of these None if left out), ``also``,
-        ``left_out`` and ``explain``.
-
-    Returns:
-      The script's exit code; if that is 0, 1 if a replica function does not
-      compile.
+    Returns the script's exit code; if that is 0, 1 if a replica function does not compile.
     """
     if not options.script and not options.module:
         raise ArgumentError(
@@ -133,12 +126,9 @@ def _explaining(json: str | None) -> Iterator[None]:
 
 
 def split(argv: list[str], verb: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
-    """Takes the words behind ``tpudist run`` apart, by the options of its parser.
+    """(tpudist's words behind ``run``, with the script's path or module's name last; the script's).
 
     argparse would take the script's ``--`` and ``--tpu`` for its own.
-
-    Returns:
-      (tpudist's, with the script's path or the module's name last; the script's).
     """
     valued = {
         name for action in verb._actions if action.nargs != 0 for name in action.option_strings

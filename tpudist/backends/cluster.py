@@ -85,7 +85,6 @@ class ClusterExtended(DevicesExtended, clusters.WorkerExtended):
                     copy.assign(first.read_value())
 
     def over_hosts(self, reduce_op: object, values: list[Any]) -> list[Any]:
-        """See the base class."""
         return self.over_workers(reduce_op, values)
 
     def _broadcast_to(self, tensor: object, destinations: object) -> Nest:
@@ -177,7 +176,6 @@ class OwnInput(Backend):
         return super().per_replica_dataset(lambda: self._own_part(dataset_fn()), dataset_class)
 
     def make_iterator_of_replicas(self, dataset: Dataset) -> DataIterator:
-        """See the base class."""
         return super().make_iterator_of_replicas(self._own_part(dataset))
 
     def _own_part(self, dataset: object) -> Dataset:

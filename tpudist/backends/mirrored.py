@@ -164,14 +164,12 @@ class MirroredBackend(Backend):
             return self.replicate(functions.convert(fn), args, kwargs or {})
 
     def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
-        """See the base class."""
         results = self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
         return distributed_values.found_by_device(
             self.extended, distributed.as_per_replica(self.extended, results)
         )
 
     def mirror(self, value: object, copies: int) -> Nest:
-        """See the base class."""
         if copies == 1:
             return value
         parts = []
@@ -181,7 +179,6 @@ class MirroredBackend(Backend):
         return distributed.mirrored(self.extended, parts)
 
     def configure(self, session_config: Any, *cluster_and_task: Any) -> None:
-        """See the base class."""
         super().configure(session_config, *cluster_and_task)
         if session_config is not None:
             devices.configure(session_config)

@@ -42,11 +42,9 @@ class NativeBackend(Backend):
     annotates_with_ops = False
 
     def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Nest:
-        """See the base class."""
         return tpu.run(self.strategy, fn, args, kwargs, options)
 
     def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Nest:
-        """See the base class."""
         if tpu.in_computation():
             return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
         return self.run(fn, args, kwargs, None)
@@ -54,17 +52,14 @@ class NativeBackend(Backend):
     def run_steps(
         self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Outputs
     ) -> Outputs:
-        """See the base class."""
         return step_loops.run_natively(
             self.strategy, fn, iterator, iterations, initial_values, outputs
         )
 
     def scope(self) -> Context:  # type: ignore[override]
-        """See the base class."""
         return base_classes.native(self.strategy).scope()
 
     def reduce_along(self, reduce_op: ReduceOp, value: object, axis: int) -> Nest:
-        """See the base class."""
         return self._reduce_natively(reduce_op, value, axis)
 
     def mirror(self, value: object, copies: int) -> Nest:
@@ -72,34 +67,28 @@ class NativeBackend(Backend):
         return value
 
     def pipeline_devices(self) -> list[str]:
-        """See the base class."""
         return list(dict.fromkeys(map(functions.host_of, self.extended.worker_devices)))
 
     def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Callable[..., T]) -> T:
-        """See the base class."""
         if not versions.HAS_INPUT_LIB:
             return base_classes.native(self.strategy).distribute_dataset(dataset_fn)
         return super().per_replica_dataset(dataset_fn, dataset_class)
 
     def make_iterator_of_replicas(self, dataset: Dataset) -> DataIterator:
-        """See the base class."""
         count = self.strategy.num_replicas_in_sync
         return self.make_dataset_iterator(whole_batches.global_batches(dataset, count))
 
     @property
     def logical_devices(self) -> int:
-        """See the base class."""
         return tpu.logical_devices(self.extended)
 
     def start_system(self) -> Ops:
-        """See the base class."""
         if not tf.executing_eagerly():
             return [tpu.tpu.initialize_system()]
         cluster.start_native(self.extended._tpu_cluster_resolver)
         return None
 
     def stop_system(self) -> Ops:
-        """See the base class."""
         if not tf.executing_eagerly():
             return [tpu.tpu.shutdown_system()]
         cluster.shutdown_tpu_system(self.extended._tpu_cluster_resolver)
@@ -108,7 +97,6 @@ class NativeBackend(Backend):
     def configure(
         self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
     ) -> None:
-        """See the base class."""
         base_classes.native(self.strategy).configure(
             session_config, cluster_spec, task_type, task_id
         )

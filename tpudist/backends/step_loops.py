@@ -261,14 +261,9 @@ def _converted(name: str, value: Any, leaf: Any) -> Tensor | None:
 class StepOutputs:
     """The outputs that a step's function sets, and the loop's results afterwards.
 
-    Args:
-      first: {name: value} of tensors before the first step, for TensorFlow's own loop on a
-        real TPU, which has to know; None of none.
-
-    Attributes:
-      tensors: the tensors of the last step by name.
-      others: whatever else the function set, by name.
-      run_op: op that runs the loop; None before, and in eager mode.
+    TensorFlow's own loop on a real TPU has to know the tensors before the `first` step, by name.
+    `tensors` are those of the last step by name, `others` whatever else the function set; `run_op`
+    runs the loop, None before and in eager mode.
     """
 
     def __init__(self, first: dict[str, Any] | None = None) -> None:

@@ -49,7 +49,6 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         self._check = ReplicaCheck.asked_for(self)
 
     def own_cores(self) -> Sequence[tuple[int, ...]]:
-        """See the base class."""
         return self._own_cores
 
     def _start(self, strategy: Strategy, labels: tuple[str, ...]) -> None:
@@ -101,11 +100,9 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
     # Reductions.
 
     def over_hosts(self, reduce_op: Any, values: list[Any]) -> list[Any]:
-        """See the base class."""
         return self.over_workers(reduce_op, values)
 
     def over_workers(self, reduce_op: Any, values: Sequence[Any]) -> list[Any]:
-        """See the base class."""
         if functions.in_session_graph() and not clusters.has_sessions:
             raise CollectiveError(
                 "%s over %d hosts in a graph" % (reduce_op, self.num_hosts),
@@ -122,7 +119,6 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
         return clusters.WorkerExtended.over_workers(self, reduce_op, values)
 
     def rows_of_all(self, parts: Sequence[Any]) -> Nest:
-        """See the base class."""
         with self.place():
             return self.gathered_over_workers([tf.concat(parts, 0)], 0)
 
@@ -175,7 +171,6 @@ class HostsBackend(devices_of_workers.OwnInput, VirtualBackend):
     __slots__ = ()
 
     def concatenated(self, tensors: Any) -> Tensor:
-        """See the base class."""
         own = super().concatenated(tensors)
         with self.extended.place():
             return self.extended.gathered_over_workers([own], 0)

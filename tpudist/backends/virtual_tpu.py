@@ -48,14 +48,12 @@ class VirtualBackend(Backend):
         return replicate.call_for_each_replica(self.extended, fn, args, kwargs, op_by_op=True)
 
     def mirror(self, value: object, copies: int) -> Nest:
-        """See the base class."""
         if copies == 1:
             return value
         with self.extended.place():
             return distributed.mirrored(self.extended, reductions.copies(value, copies))
 
     def distribute_dataset(self, dataset: Dataset, options: Options) -> DistributedDataset:
-        """See the base class."""
         if distributed_datasets.needs_split(self.strategy, dataset):
             return distributed_datasets.SplitDataset(
                 self.strategy, dataset, self.pipeline_devices()
@@ -66,11 +64,9 @@ class VirtualBackend(Backend):
         return functions.in_session_graph() and not versions.ITERATORS_ARE_ARGUMENTS
 
     def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Callable[..., T]) -> T:
-        """See the base class."""
         return super().per_replica_dataset(inputs.checked(self.extended, dataset_fn), dataset_class)
 
     def make_dataset_iterator(self, dataset: Dataset) -> DataIterator:
-        """See the base class."""
         if versions.HAS_INPUT_LIB:
             return super().make_dataset_iterator(dataset)
         return distributed_datasets.SplitDataset(
@@ -80,7 +76,6 @@ class VirtualBackend(Backend):
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
     ) -> DataIterator:
-        """See the base class."""
         if versions.HAS_INPUT_LIB:
             return super().make_input_fn_iterator(input_fn, replication_mode)
         return distributed_datasets.FunctionDataset(

@@ -32,12 +32,9 @@ class Place(NamedTuple):
 
 
 def of(tpu: str | None, variables: Mapping[str, str], chips: Sequence[str] = ()) -> Place:
-    """Identifies the TPU that a resolver gets.
+    """Identifies the TPU that a resolver with an argument, or none, gets in an environment.
 
-    Args:
-      tpu: the argument of the resolver; None or empty if there is none.
-      variables: the environment.
-      chips: device files of TPU chips on this machine.
+    `chips` are device files of TPU chips on this machine.
     """
     forced = variables.get(machine.TPU)
     if forced:
@@ -53,12 +50,7 @@ def of(tpu: str | None, variables: Mapping[str, str], chips: Sequence[str] = ())
 
 
 def named(tpu: str | Sequence[str] | None, variables: Mapping[str, str]) -> str:
-    """The name that a resolver takes; empty if there is none.
-
-    Args:
-      tpu: the argument of the resolver, or a list of it.
-      variables: the environment.
-    """
+    """The name that a resolver with an argument, or a list of it, takes; empty if there is none."""
     given: Any = tpu if isinstance(tpu, str) or not tpu else tpu[0]
     name = given or next(filter(None, map(variables.get, READ)), None)
     try:

@@ -38,19 +38,12 @@ _OWN = ("__", "_tpudist_")
 class Namespace(types.ModuleType):
     """A module of an era's ``tf``, with the installed one's names below it.
 
-    Args:
-      name: what Python calls the module.
-      era: an element of ``surfaces.ERAS``.
-      path: dotted name below ``tf`` (or below ``tf.compat.v1`` / ``.v2``), ""
-        for that top itself.
-      root: "", "compat.v1" or "compat.v2": the top it belongs to.
-      parent: the Namespace above, None for a top.
+    It has a name for Python, an era, the dotted `path` below the top that it belongs to, which is
+    `root` ("", "compat.v1" or "compat.v2"), and the Namespace above, None for a top.
 
-    What a program sets or deletes reaches TensorFlow's modules (:mod:`replaced_names`).
-    Attributes are found when first used, and raise:
-      EraNameError: (an AttributeError) the era had the name, but neither the
-        installed TensorFlow nor tpudist has it; says what to type.
-      AttributeError: no era had it.
+    What a program sets or deletes reaches TensorFlow's modules (:mod:`replaced_names`). Attributes
+    are found when first used; of a name that the era had, and that neither the installed
+    TensorFlow nor tpudist has, an EraNameError (an AttributeError) says what to type.
     """
 
     _tpudist_era: str

@@ -28,11 +28,9 @@ _CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", 
 
 
 class StandIn:
-    """An object under the name of one that is gone.
+    """An object under the name below ``tf`` of one that is gone.
 
-    Args:
-      path: dotted name below ``tf``.
-      error: the error for an attempt to use it, from what was attempted.
+    ``error(attempt)`` makes the error for an attempt to use it.
     """
 
     def __init__(self, path: str, error: Callable[[str], ContribNameError]) -> None:

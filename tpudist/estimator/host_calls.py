@@ -59,15 +59,12 @@ class SummaryWritersHook(_SessionRunHook):
     """Initializes and flushes the ``tf.contrib.summary`` writers of the host's functions."""
 
     def begin(self) -> None:
-        """See the base class."""
         self._initializers, self._flush_ops = estimators.summary_writers()
 
     def after_create_session(self, session: Session, coord: object) -> None:
-        """See the base class."""
         session.run(self._initializers)
 
     def end(self, session: Session) -> None:
-        """See the base class."""
         session.run(self._flush_ops)
 
 
@@ -87,7 +84,6 @@ class OutfeedHook(SummaryWritersHook):
         self._every_n_steps = every_n_steps
 
     def after_run(self, run_context: Any, run_values: object) -> None:
-        """See the base class."""
         session = run_context.session
         for step in range(session.run(self._num_waiting)):
             session.run(self._skip_op if step % self._every_n_steps else self._host_op)

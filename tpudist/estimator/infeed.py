@@ -250,7 +250,6 @@ class InitializerHook(_SessionRunHook):
         self._initializers = initializers
 
     def after_create_session(self, session: Session, coord: object) -> None:
-        """See the base class."""
         session.run(self._initializers)
 
 
@@ -270,11 +269,9 @@ class PaddingHook(_SessionRunHook):
         ]
 
     def before_run(self, run_context: object) -> object:
-        """See the base class."""
         return _train.SessionRunArgs(self._num_rows)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        """See the base class."""
         if self._others and 0 < run_values.results < self._batch_size:
             seen = "the last batch has %d of %d examples" % (run_values.results, self._batch_size)
             raise _without_rows(self._others[0], seen)

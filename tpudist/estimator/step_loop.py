@@ -128,24 +128,20 @@ class LoopHook(_SessionRunHook):
         self._last_step = max_steps
 
     def begin(self) -> None:
-        """See the base class."""
         self._global_step = estimators.global_step_read()
         self._iterations = iterations_per_loop()
 
     def after_create_session(self, session: Session, coord: object) -> None:
-        """See the base class."""
         self._step = session.run(self._global_step)
         if self._last_step is None and self._steps is not None:
             self._last_step = self._step + self._steps
 
     def before_run(self, run_context: object) -> object:
-        """See the base class."""
         steps_left = self._per_loop if self._last_step is None else self._last_step - self._step
         iterations = max(1, min(self._per_loop, steps_left))
         return _train.SessionRunArgs(None, feed_dict={self._iterations: iterations})
 
     def after_run(self, run_context: Any, run_values: object) -> None:
-        """See the base class."""
         self._step = run_context.session.run(self._global_step)
         if self._last_step is not None and self._step >= self._last_step:
             run_context.request_stop()

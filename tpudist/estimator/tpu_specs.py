@@ -178,7 +178,6 @@ class SameFetchesHook(_SessionRunHook):
         self._scaffold = scaffold
 
     def before_run(self, run_context: object) -> object:
-        """See the base class."""
         summaries = None if self._scaffold is None else self._scaffold.summary_op
         return _v1.train.SessionRunArgs([self._tensors, [] if summaries is None else summaries])
 

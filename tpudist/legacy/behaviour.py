@@ -46,11 +46,8 @@ def of_era(era: str, in_graph: bool | None = None) -> Iterator[Any]:
     reference variables, control flow v1, tensors as dict keys; eager execution
     if the script enables it. The 2.x eras are TensorFlow 2. On leaving,
     everything is what it was before, even what the script switched itself. `in_graph` says
-    whether the program builds a graph; None is as the era's programs did.
-
-    Raises:
-      ScriptError: a 2.x era on TensorFlow 1.x in a process that already has
-        built a graph.
+    whether the program builds a graph; None is as the era's programs did. A 2.x era on TensorFlow
+    1.x, in a process that has built a graph, is a ScriptError.
     """
     from tpudist.tfcompat import graphs, versions
 

@@ -50,34 +50,25 @@ def run(
 ) -> int:
     """Runs a script as ``python script argv...`` would on its era's TensorFlow.
 
-    Its files (see `hook`) import the era's drop-in for ``tensorflow``; everybody else's
-    imports are untouched. Afterwards Python's
-    import, ``sys.argv``, ``sys.path``, the user's modules, absl's flags,
-    TPUDIST_TPU and TensorFlow's behaviour switches are what they were, however
-    the script ended.
+    Its files (see `hook`) import the era's drop-in for ``tensorflow``. Afterwards Python's import,
+    ``sys.argv``, ``sys.path``, the user's modules, absl's flags, TPUDIST_TPU and TensorFlow's
+    behaviour switches are what they were, however the script ended. A script that starts further
+    Pythons starts them without the drop-in.
 
     Args:
       script: path of the script; with `module` the name of a module.
-      argv: its arguments, a sequence of str.
-      era: "contrib", "2.0" or "2.2" (or as in ``surfaces.ERAS``), and nothing is
-        read. None finds it by reading the script, and says on stderr which names
-        decided, and what could not be read. If no name decides, it is the newest.
-      tpu: a TPU's name, such as "virtual:8", that TPUDIST_TPU is set to for the
-        run; None leaves it.
-      around: a context manager to enter around the script, once everything is
-        as its era expects it; or None.
+      argv: its arguments.
+      era: "contrib", "2.0" or "2.2" (or as in ``surfaces.ERAS``). None finds it by reading the
+        script, and says which names decided; if none does, it is the newest.
+      tpu: a TPU's name, such as "virtual:8", that TPUDIST_TPU is set to; None leaves it.
+      around: a context manager to enter around the script, or None.
       keras: "era" or "installed", see `era_keras.chosen`; or None.
-      also: names of installed packages that are the program's too.
-      left_out: names of packages and modules that are not the program's.
+      also, left_out: as of `Program`.
       module: whether a module is started by its name, as ``python -m`` does.
 
     Returns:
-      The exit code: the script's own, 1 after an uncaught exception (its
-      traceback is on stderr), 2 if tpudist cannot run the script (why is on
-      stderr), 130 after Ctrl-C before the script began.
-
-    A script that starts further Pythons (multiprocessing by spawn, or
-    subprocess) starts them without the drop-in.
+      The exit code: the script's own, 1 after an uncaught exception, 2 if tpudist cannot run the
+      script, 130 after Ctrl-C before it began.
     """
     with contextlib.ExitStack() as undo:
         try:
@@ -130,12 +121,8 @@ def of_options(
 class Program(NamedTuple):
     """A program that is to see the TensorFlow of its era.
 
-    Attributes:
-      era: an element of ``surfaces.ERAS``.
-      in_graph: whether it builds a graph.
-      folder: the folder of its files.
-      also: names of installed packages, and of modules, that are its own too.
-      left_out: names of packages and modules that are not.
+    Its files are below a folder; installed packages and modules named in `also` are its own too,
+    those in `left_out` are not.
     """
 
     era: str

@@ -16,16 +16,10 @@ if TYPE_CHECKING:
 
 
 class Script:
-    """A script, as ``python path`` starts it.
+    """A script, as ``python path`` starts it; a ScriptError if there is none.
 
-    Attributes:
-      path: the same.
-      folder: what comes first on ``sys.path``: the folder where it is, links followed.
-      own: the folder that its own files are below, or None to find it by the path.
-      attributes: those of the module ``__main__``.
-
-    Raises:
-      ScriptError: there is no such file.
+    `folder` comes first on ``sys.path``: where it is, links followed. `own` is the folder that its
+    own files are below, or None to find it by the path; `attributes` those of ``__main__``.
     """
 
     own = None

@@ -55,18 +55,12 @@ def changed(dotted: str) -> Changed | None:
 
 
 def generation(dotted: str, positional: int, keywords: Iterable[str], complete: bool = True) -> str:
-    """Tells by a call's arguments for which TensorFlow it is written.
+    """Decides by a call's arguments for which TensorFlow it is written.
 
-    Args:
-      dotted: name below ``tf`` that is called.
-      positional: number of positional arguments; of a method, without the object.
-      keywords: names of the keyword arguments.
-      complete: whether these are all; not so if the call has ``*x`` or ``**x``.
-
-    Returns:
-      `FIRST` or `SECOND` if that TensorFlow alone takes the call. `BOTH` if the arguments do
-      not show it and the call does something else in TensorFlow 2, or if neither takes it. `SAME`
-      if it means the same in both, or if the name did not change.
+    It has so many positional arguments (of a method, without the object), and these keywords; they
+    are `complete` unless it has ``*x`` or ``**x``. `FIRST` or `SECOND` alone takes the call; `BOTH`
+    if the arguments do not show it and the call does something else in TensorFlow 2, or if neither
+    takes it; `SAME` if it means the same in both, or if the name did not change.
     """
     name = changed(dotted)
     if name is None:
@@ -86,11 +80,9 @@ def generation(dotted: str, positional: int, keywords: Iterable[str], complete: 
 def defaults_left_out(
     dotted: str, positional: int, keywords: Iterable[str], rows_of: str = "CHANGED_DEFAULTS"
 ) -> dict[str, str]:
-    """{parameter: its old default} of those that a call leaves out and that changed.
+    """{parameter: its old default} of those that a call, as of `generation`, leaves out.
 
-    Args:
-      dotted, positional, keywords: as of `generation`.
-      rows_of: the table: of what TensorFlow 2 changed, or KERAS_3_DEFAULTS.
+    The table has what TensorFlow 2 changed, or is KERAS_3_DEFAULTS.
     """
     keywords = frozenset(keywords)
     rows = table(rows_of).get(dotted, {})

@@ -27,14 +27,10 @@ KEPT, NOWHERE = "kept", "gone"
 class Lead(NamedTuple):
     """The destination of a name of contrib.
 
-    Attributes:
-      kind: one of the constants of this module.
-      target: full dotted name, as a program reads it; "" if it is gone. Of a surface it is
-        that of the drop-in namespace.
-      package: what has to be installed beside TensorFlow and tpudist, as pip names it; "".
-      parameters: {parameter: what it is called today}, of those that kept their meaning;
-        None if all did.
-      places: how many of these kept their places.
+    `target` is its full dotted name, as a program reads it, "" if it is gone; `package` what has to
+    be installed beside TensorFlow and tpudist, or ""; `parameters` {parameter: what it is called
+    today} of those that kept their meaning, None if all did, and `places` how many of these kept
+    their places.
     """
 
     kind: str

@@ -91,12 +91,7 @@ _TYPE = re.compile(r"^(\w+)-([0-9]+)$")
 
 
 class Slice(NamedTuple):
-    """A slice.
-
-    Args:
-      generation: a key of GENERATIONS.
-      shape: chips along each axis.
-    """
+    """A slice of chips of a generation, with its number of chips along each axis."""
 
     generation: str
     shape: tuple[int, ...]

@@ -108,19 +108,13 @@ class TPUClusterResolver(native.TPUClusterResolver):
         self._system = None
         if virtual_system.is_virtual(found):
             self._system = described(found)
-            self._start_virtual(found, job_name)
+            self._tpu, self._job_name, self.task_type, self.task_id = found, job_name, job_name, 0
+            self._environment, self._rpc_layer, self.rpc_layer = "", None, None
+            self._cloud_tpu_client = _NoClient()  # TensorFlow's TPUEstimator asks it.
             return
         name = "local" if found.lower() == "local" else name
         start = functools.partial(super().__init__, name, zone, project, job_name, *args, **kwargs)
         named_tpus.constructed(self, start, name, zone, project)
-
-    def _start_virtual(self, name: str | None, job_name: str) -> None:
-        self._tpu = name
-        self._job_name = self.task_type = job_name
-        self.task_id = 0
-        self._environment = ""
-        self._rpc_layer = self.rpc_layer = None
-        self._cloud_tpu_client = _NoClient()  # TensorFlow's TPUEstimator asks it.
 
     @property
     def system(self) -> virtual_system.VirtualSystem | None:

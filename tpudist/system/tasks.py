@@ -87,10 +87,7 @@ def prepare() -> None:
 
     A "master", as TensorFlow 1 has it, becomes the "chief"; for an evaluator there is always one,
     as Estimators ask for. In a step of Slurm (``srun``) the cluster is that of its tasks, if there
-    is no TF_CONFIG.
-
-    Raises:
-      TPUNameError: (a ValueError) Slurm's variables cannot be read.
+    is no TF_CONFIG; a TPUNameError (a ValueError) if its variables cannot be read.
     """
     text = os.environ.get(VARIABLE) or _of_slurm()
     with contextlib.suppress(ValueError, KeyError, TypeError):  # then `own` says what is wrong

@@ -190,7 +190,6 @@ if not versions.DEVICE_MAP:
             return self._in_a_replica(super().assign_add, args, kwargs)
 
         def assign_sub(self, *args: Any, **kwargs: Any) -> Nest:
-            """See the base class."""
             return self._in_a_replica(super().assign_sub, args, kwargs)
 
         def _in_a_replica(

@@ -69,7 +69,6 @@ class CountingGraph(placed_graphs.LocatedGraph):
         return number
 
     def leave_out(self, ops: Sequence[Operation]) -> list[int]:
-        """See the base class."""
         places = super().leave_out(ops)
         self.counted = [(n - bisect.bisect_left(places, n), number) for n, number in self.counted]
         return places
@@ -189,12 +188,10 @@ class Variants(graphs.FunctionCopies):
         self._replica_id = replica_id
 
     def call(self, node: NodeDef) -> None:
-        """See the base class."""
         if self._replica_id:
             super().call(node)
 
     def change(self, definition: Any) -> None:
-        """See the base class."""
         seeded = [node for node in definition.node_def if _has_seeds(node)]
         seed = self._source.seed
         for node in seeded if seed is not None else ():

@@ -88,12 +88,10 @@ class Record:
 
 
 class Meeting(NamedTuple):
-    """A place where the replicas of a step meet.
+    """A place ("file:line", or "?") where the replicas of a step meet.
 
-    Args:
-      place: "file:line" of the user's code, "?" if unknown.
-      collectives: {name of a collective: (number of tensors, bytes of one replica's)}.
-      updated: names of the variables that are updated there, once for all replicas.
+    `collectives` is {name of one: (number of tensors, bytes of one replica's)}, `updated` the names
+    of the variables that are updated there, once for all replicas.
     """
 
     place: str

@@ -20,13 +20,9 @@ _TRAINING = frozenset(
 class Decision(NamedTuple):
     """An era and the names that decided it.
 
-    Args:
-      era: an element of ``surfaces.ERAS``.
-      decisive: the Evidence for it and against others, in reading order; empty
-        where no name is evidence, which leaves the newest.
-      outvoted: the Evidence against it.
-      graph: the Evidence that the program works in a graph only and leaves it to
-        TensorFlow 1 to make one; none if it says itself when it builds one.
+    `decisive` is the Evidence for it and against others, in reading order, none where no name is
+    evidence, which leaves the newest; `outvoted` that against it; `graph` that the program works in
+    a graph only and leaves it to TensorFlow 1 to make one.
     """
 
     era: str

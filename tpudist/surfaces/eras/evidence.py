@@ -72,12 +72,7 @@ _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 
 
 class Uses(NamedTuple):
-    """The names of TensorFlow that a file uses.
-
-    Args:
-      evidence: a list of `Evidence`, in reading order.
-      names: (dotted name below ``tf``, line) of all names, evidence or not.
-    """
+    """The names of TensorFlow in a file: evidence, in reading order, and (name, line) of all."""
 
     evidence: list[Evidence]
     names: list[tuple[str, int]]

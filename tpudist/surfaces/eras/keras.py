@@ -37,8 +37,7 @@ _STRATEGY = re.compile("(TPU|Mirrored|OneDevice)StrategyV?[12]?$")
 class Keras:
     """A program's use of Keras, collected file by file; None for what it does not name.
 
-    Args:
-      places: the folders of the user's modules, where one called keras would be their own.
+    A module called keras in one of the folders `places` would be the user's own.
 
     Attributes:
       of_keras_3: whether it is written for Keras 3; then nothing is said of its Keras.

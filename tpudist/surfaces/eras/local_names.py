@@ -18,10 +18,8 @@ _NAMING = (ast.Call, ast.Name, ast.Attribute)
 class Bindings:
     """The local names of a file that stand for TensorFlow, one of its modules, or a strategy.
 
-    Args:
-      nodes: all nodes of the file, as of `walks.nodes`.
-      imported: {name, or ".attribute": the dotted name below ``tf`` that it is} of those that the
-        file imports from other files of the program; its imports of TensorFlow come first.
+    `imported` are those, as in `tensorflow`, that the file imports from other files of the program;
+    its imports of TensorFlow come first.
 
     Attributes:
       tensorflow: {name, or ".attribute": the dotted name below ``tf`` that it is}.

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 
 class Reading(NamedTuple):
-    """The era and the Keras of a program, as read from its files.
-
-    Args:
-      decision: its era, and the names that decided it.
-      keras: where it names Keras, and what of it.
-      faults: a line for each file that cannot be read.
-    """
+    """The era and the Keras of a program, and a line for each file that cannot be read."""
 
     decision: Decision
     keras: Keras
@@ -42,16 +36,10 @@ def read(
 ) -> Reading:
     """Reads a script and the user's modules that it imports; no error is raised.
 
-    If they have no evidence of an era, the installed packages that they import decide.
-
-    Args:
-      script: the script's path.
-      start: the folder that was named for the script's own, or None to find it by its path.
-      also: installed packages that are the user's.
-      left_out: packages and modules that are not.
-
-    Returns:
-      A `Reading`; what cannot be read is among its faults, and the rest decides.
+    If they have no evidence of an era, the installed packages that they import decide. `start` is
+    the folder that was named for the script's own, or None to find it by its path; `also` are
+    installed packages that are the user's, `left_out` packages and modules that are not. What
+    cannot be read is among the faults, and the rest decides.
     """
     clues: list[Evidence] = []
     files: dict[str, reach.Parts] = {}
@@ -99,15 +87,11 @@ def _line(path: str, error: BaseException) -> str:
 
 
 class Walk:
-    """Goes through the files of a program.
+    """Goes through the files of a program; arguments as of `read`.
 
-    Args:
-      script, start, also, left_out: as of `read`.
-
-    Attributes:
-      places: the folders that its own modules are looked for in.
-      installed: {top package: its folder or file} of those that are installed and imported.
-      faults: (path, error) of each file that cannot be read.
+    `places` are the folders that its own modules are looked for in, `installed` has {top package:
+    its folder or file} of those that are installed and imported, `faults` (path, error) of each
+    file that cannot be read.
     """
 
     def __init__(

@@ -18,12 +18,9 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 class Part(NamedTuple):
     """The code of one function, class body or module, without that of the functions in it.
 
-    Args:
-      name: its name, "" of a module.
-      above: the index of the part that it stands in, -1 of a module.
-      is_class: whether it is a class body, whose special methods run with it.
-      is_decorated: whether something gets it as it is defined, and may call it.
-      words: the names that it reads, attributes, and strings that could be names.
+    A module has the name "", and -1 as index of the part above it. Special methods run with their
+    class, and what is decorated may be called. `words` are the names that it reads, attributes, and
+    strings that could be names.
     """
 
     name: str
@@ -34,14 +31,10 @@ class Part(NamedTuple):
 
 
 class Parts:
-    """The parts of a file.
+    """The parts of a file, by its syntax tree.
 
-    Args:
-      tree: its syntax tree.
-
-    Attributes:
-      every: a list of Part; the module is the first.
-      by_line: {line: the index of the innermost part with code on it}.
+    `every` has them, the module first; `by_line` is {line: the index of the innermost part with
+    code on it}.
     """
 
     def __init__(self, tree: ast.AST) -> None:
@@ -74,14 +67,7 @@ class Parts:
 
 
 def reached(files: Mapping[str, Parts]) -> set[tuple[str, int]]:
-    """The parts of a program that can run.
-
-    Args:
-      files: {path: its `Parts`} of all files of the program.
-
-    Returns:
-      {(path, index of the part)}.
-    """
+    """{(path, index)} of the parts that can run, of {path: its `Parts`} of a program."""
     waiting = {(path, i): part for path, file in files.items() for i, part in enumerate(file.every)}
     running: set[tuple[str, int]] = set()
     words: set[str] = set()

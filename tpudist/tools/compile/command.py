@@ -33,15 +33,9 @@ class _Stop(BaseException):
 def run(options: argparse.Namespace) -> int:
     """Runs a script, and compiles every replica function that it ran.
 
-    Without ``tpu`` and TPUDIST_TPU the script gets a virtual TPU of the slice's size.
-
-    Returns:
-      The script's exit code; if that is 0, 1 if a function does not compile or is not
-      within the limits, or if none ran.
-
-    Raises:
-      TopologyError: there is no such slice, or a strategy of the script does not fit it: the
-        script ends where it first runs a function.
+    Without ``tpu`` and TPUDIST_TPU the script gets a virtual TPU of the slice's size. Returns the
+    script's exit code; if that is 0, 1 if a function does not compile or is not within the limits,
+    or if none ran. A script with a strategy that does not fit the slice ends with a TopologyError.
     """
     if options.max_hbm:  # what cannot be read is refused before anything is run
         size(options.max_hbm)
@@ -134,9 +128,7 @@ def finish(
 ) -> int:
     """Writes reports, each with its function's name, where the options say, and checks them.
 
-    Returns:
-      0, or 1 if a function is refused, or a program does not compile, is larger than
-      ``max_hbm``, or differs from the baseline.
+    1 if a function is refused, or a program does not compile, is too large, or differs; else 0.
     """
     if options.json:
         objects = [dict(each.to_json(), name=name) for name, each in named]

@@ -39,17 +39,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.
 
 
 def run(options: argparse.Namespace) -> int:
-    """``tpudist doctor``: reports what is installed and what to type.
+    """Reports what is installed and what to type; 0 if nothing is wrong, 1 if there are problems.
 
-    Args:
-      options: parsed ``json`` (bool; keys of that object only ever get added),
-        ``constraints``, ``tpu``, ``zone`` and ``project`` (texts or None) and ``configure``.
-
-    Returns:
-      0 if nothing is wrong (notes do not count), 1 if there are problems.
-
-    Raises:
-      TPUStateError, TPUAccessError, TPUNameError: what keeps the TPU of ``--tpu`` from being used.
+    Keys of the object of ``--json`` only ever get added.
     """
     if options.tpu or options.configure or options.zone or options.project:
         return _of_cloud(options)

@@ -34,12 +34,9 @@ def written(env: Environment, as_json: bool = False) -> tuple[str, int]:
 
 
 def keras(env: Environment) -> dict[str, str | None]:
-    """Identifies the Keras that ``tf.keras`` is.
+    """Identifies the Keras that ``tf.keras`` is: its ``generation``, and ``version`` of a package.
 
-    Returns:
-      ``generation``: ``"tensorflow"`` (inside TensorFlow), ``"keras 2"``,
-      ``"Keras 3"``, ``"tf_keras"``, or None if there is none that imports;
-      ``version``: of the package, None inside TensorFlow.
+    The generation is "tensorflow" (inside it), "keras 2", "Keras 3", "tf_keras", or None.
     """
     package = env.probe.get("keras")
     if package in (None, "tensorflow"):

@@ -56,11 +56,8 @@ class _Signalled(BaseException):
 class Worker:
     """A process of the program, in a group of its own, and the threads that pass its output on.
 
-    Args:
-      index: 0, the chief, whose output is passed on as it is; or more: each line gets a prefix.
-        A terminal is the chief's own, for its bars.
-      command: the `Command`.
-      output: the `Output`.
+    The output of the chief, 0, is passed on as it is, and a terminal is its own, for its bars; each
+    line of another worker gets a prefix.
     """
 
     def __init__(self, index: int, command: Command, output: Output) -> None:

@@ -66,13 +66,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.
 def run(options: argparse.Namespace) -> int:
     """Runs ``tpudist matrix``.
 
-    Returns:
-      0 if the command passed everywhere, 1 if it failed on a release, 2 if a
-      release could not be set up, 130 after Ctrl-C.
-
-    Raises:
-      MatrixError: the request cannot be met on any release.
-      TPUNameError: there is no such virtual TPU.
+    Returns 0 if the command passed everywhere, 1 if it failed on a release, 2 if one could not be
+    set up, 130 after Ctrl-C.
     """
     from tpudist.toolbox import table
     from tpudist.tools.matrix import schedule

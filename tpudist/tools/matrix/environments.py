@@ -45,11 +45,8 @@ def of_project(root: str, project: str) -> str:
 class Recipe:
     """The ingredients of one environment.
 
-    Args:
-      project: a project's folder, with extras if wanted (``".[test]"``); it is
-        installed editable, so that changes of its code need no new install.
-      extra: further requirements.
-      tool: what installs tpudist, as :func:`own_tpudist` returns it; None to leave it out.
+    `project` is a folder, with extras if wanted (``".[test]"``), installed editable; `extra` are
+    further requirements, `tool` what installs tpudist, as :func:`own_tpudist` returns it, or None.
     """
 
     def __init__(

@@ -169,12 +169,9 @@ _IMPORTS = {
 
 
 class Use:
-    """A use of a legacy name.
+    """A use of a legacy name by a node, with its rule.
 
-    Args:
-      rule: the rule's name.
-      kind, name: what the name belongs to, and the member, or the dotted name below ``tf``.
-      node: the Attribute or Name.
+    `kind` is what the name belongs to; `name` the member, or the dotted name below ``tf``.
     """
 
     def __init__(self, plan: Plan, rule: str, kind: str, name: str, node: Any) -> None:

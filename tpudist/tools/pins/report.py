@@ -27,14 +27,7 @@ class Pin(NamedTuple):
 
 
 def run(paths: Sequence[str] = ()) -> int:
-    """Prints what differs, and the table.
-
-    Returns:
-      0 if every pin agrees on all releases that it was recorded on, else 1.
-
-    Raises:
-      PinError: there are no pins.
-    """
+    """Prints what differs, and the table; 0 if every pin agrees on all of its releases, else 1."""
     pins = read(paths)
     for pin in differing(pins):
         for release, found in pin.differences.items():

@@ -172,13 +172,9 @@ def decode(data: object) -> object:
 def structure(value: object) -> object:
     """The structure as plain JSON data.
 
-    Context: any; tensors of a graph have a structure too.
-
-    Returns:
-      ``"float32[2, None]"`` for an array or tensor; ``"int"`` for a Python
-      number; lists and objects for nests. A tuple is ``{"$tuple": [...]}``, a
-      namedtuple ``{"$Name": {...}}``, a per-replica value ``{"$replicas":
-      [...]}``.
+    It is ``"float32[2, None]"`` for an array or tensor (of a graph too), ``"int"`` for a Python
+    number; lists and objects for nests. A tuple is ``{"$tuple": [...]}``, a namedtuple ``{"$Name":
+    {...}}``, a per-replica value ``{"$replicas": [...]}``.
     """
     if value is None:
         return None

@@ -47,14 +47,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.
 def run(options: argparse.Namespace) -> int:
     """Runs the programs, writes the report, prints what came of it.
 
-    Returns:
-      0 if every value that was tried agrees, 1 if one differs or a program fails, 3 if that is
-      not so and the time was up before the end.
-
-    Raises:
-      MissingTensorFlowError: there is none; nothing is written.
-      ArgumentError: the folder of the report does not exist.
-      TPUNameError: there is no such virtual TPU; nothing is written.
+    Returns 0 if every value that was tried agrees, 1 if one differs or a program fails, else 3 if
+    the time was up before the end.
     """
     if importlib.util.find_spec("tensorflow") is None:
         raise MissingTensorFlowError(

@@ -263,7 +263,6 @@ class Part(Program):
                 self._number_ops_of(merge_)
 
     def replica_id(self) -> Tensor:
-        """See the base class."""
         around: Program = self.around
         return around.replica_id()
 

@@ -85,7 +85,6 @@ class _Copies(graphs.FunctionCopies):
     """Functions in which the operands of products are rounded."""
 
     def change(self, definition: Any) -> None:
-        """See the base class."""
         for node in [each for each in definition.node_def if each.op in _OPERANDS]:
             if all(node.attr[name].type != tf.float32.as_datatype_enum for name in _TYPES):
                 continue
