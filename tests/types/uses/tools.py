@@ -16,7 +16,7 @@ if report.memory is not None:
 reveal_type(report.hottest[0].location)
 reveal_type(slices.find("v5e:2x4").shape)
 reveal_type(errors.TopologyError("seen", "why", "instead").instead)
-reveal_type(doctor.run(as_json=True))
+reveal_type(doctor.run)
 reveal_type(matrix.run)
 reveal_type(migrate.run)
 reveal_type(cli.main(["doctor"]))
