@@ -101,10 +101,8 @@ class ReplicaCheck:
         own = tasks.own()
         place = machine.line_of_the_program() or "the end"
         self._places[place] += 1
-        key, first = (
-            "variables at %s, %d" % (place, self._places[place]),
-            json.dumps(rows[0].tolist()),
-        )
+        key = "variables at %s, %d" % (place, self._places[place])
+        first = json.dumps(rows[0].tolist())
         if own.is_chief:
             clusters.say_written(key, first)
         with contextlib.suppress(CollectiveError):
@@ -161,9 +159,9 @@ def _checksum(variable: Any) -> Tensor:
 
 
 def _refuse_differences(first: Any, rows: Any, start: int, names: Sequence[str]) -> bool:
-    """Raises an error if a replica's checksums, its row, differ from those of replica 0, `first`.
+    """Raises an error if the checksums of a replica differ from `first`, those of replica 0.
 
-    The rows are those of the replicas from `start` on.
+    Each of `rows` has the checksums of one replica, from the one with the id `start` on.
     """
     for name, number, column in zip(names, first, rows.T):
         others = [start + i for i, other in enumerate(column) if other != number]

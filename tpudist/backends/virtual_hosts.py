@@ -145,7 +145,7 @@ class HostsExtended(VirtualExtended, clusters.WorkerExtended):
     def _batch_reduce_to(self, reduce_op: Any, pairs: Any, *options: Any) -> list[Any]:
         """Sends together what is per-replica."""
         if not all(
-            (distributed.is_distributed(value) and not distributed.is_mirrored(value))
+            distributed.is_distributed(value) and not distributed.is_mirrored(value)
             for value, _ in pairs
         ):
             return super()._batch_reduce_to(reduce_op, pairs, *options)

@@ -95,7 +95,7 @@ SOUND = (HEALTHY, "", "HEALTH_UNSPECIFIED")
 
 
 class Trouble(NamedTuple):
-    """The reason for which a TPU in some state, or of some health, cannot be used."""
+    """Why a TPU whose state or health is not good cannot be used, and what helps."""
 
     passes: bool  # whether it ends by itself, so that waiting helps
     why: str  # what it means

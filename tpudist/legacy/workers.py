@@ -155,22 +155,24 @@ def _opening(owner: Any, names: Iterator[str]) -> Fn:
     native, numbers, own = owner.__init__, itertools.count(1), tasks.own()
     signature = inspect.signature(native)
     parameter = list(signature.parameters)[1]
-    has_mode, is_of_keras = "mode" in signature.parameters, owner.__name__ == "File"
+    default = "r" if "mode" in signature.parameters else "w"
+    is_of_keras = owner.__name__ == "File"
 
     @functools.wraps(native)
     def start(*args: Any, **kwargs: Any) -> None:
         bound = signature.bind(*args, **kwargs)
-        path, mode = bound.arguments[parameter], bound.arguments.get("mode", "rw"[not has_mode])
+        path, mode = bound.arguments[parameter], bound.arguments.get("mode", default)
         if own_files.is_result(path, mode) and (is_of_keras or machine.line_of_the_program(1)):
             key, told = "%s number %d" % (owner.__name__, next(numbers)), os.fsdecode(path)
+            is_common = own.is_chief or is_of_keras
             if own.is_chief:
                 clusters.say_written(key, told)
-            with contextlib.suppress(TpudistError):  # this worker alone writes
-                if (own.is_chief or is_of_keras) or (
-                    clusters.wait_until_written(key, told, _OWN) == told
-                ):
-                    args[0]._tpudist_key = key
-            if not own.is_chief and hasattr(args[0], "_tpudist_key"):
+            elif not is_common:
+                with contextlib.suppress(TpudistError):  # this worker alone writes
+                    is_common = clusters.wait_until_written(key, told, _OWN) == told
+            if is_common:
+                args[0].__dict__["_tpudist_key"] = key
+            if is_common and not own.is_chief:
                 bound.arguments[parameter] = next(names)
         native(*bound.args, **bound.kwargs)
 

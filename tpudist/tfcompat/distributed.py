@@ -385,7 +385,7 @@ def is_tensor_like(value: object) -> bool:
 
 
 def end_before_joining() -> None:
-    """Makes TensorFlow wait until the current thread, whose replica is done, has ended.
+    """Ends this replica's thread before TensorFlow looks whether the threads have ended.
 
     ``Coordinator.join`` looks once whether all threads have ended, and sleeps for a second if one
     has not. One that has traced a ``tf.function`` takes 0.2 ms to end up to 2.3.

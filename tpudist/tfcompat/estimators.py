@@ -135,7 +135,7 @@ _COORDINATOR = {
 
 
 def _make(full: str) -> None:
-    """Makes a module whose names are classes without objects, and a coordinator that never runs."""
+    """Makes a module in place of a removed one; its classes cannot be instantiated."""
     module = types.ModuleType(full)
 
     def find(name: str) -> object:

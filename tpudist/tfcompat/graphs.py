@@ -435,7 +435,7 @@ class FunctionCopies:
         raise NotImplementedError
 
     def call(self, node: NodeDef) -> None:
-        """Makes a ``NodeDef`` call the copies of its functions."""
+        """Changes the functions that a ``NodeDef`` calls to their copies."""
         for function in called_by(node):
             if function.name not in self._names:
                 self._names[function.name] = function.name  # if it calls itself

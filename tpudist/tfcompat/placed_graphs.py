@@ -1,4 +1,4 @@
-"""Function graphs that keep which lines made their ops, and on which device these are."""
+"""Function graphs that record of each op which line made it and on which device it runs."""
 
 from __future__ import annotations
 

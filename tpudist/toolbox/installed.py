@@ -48,7 +48,7 @@ def _metadata() -> Iterator[Message]:
 
 
 def tpu_chips() -> list[str]:
-    """The device files of TPU chips on this host: ``/dev/accel0``, or Google's on VFIO."""
+    """Returns the device files of the TPU chips of this host, such as ``/dev/accel0``."""
     chips = sorted(glob.glob("/dev/accel[0-9]*"))  # ``/dev/accel/accel0`` is none
     for vendor in () if chips else glob.glob("/sys/bus/pci/devices/*/vendor"):
         with open(vendor) as file:

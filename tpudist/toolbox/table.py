@@ -96,9 +96,9 @@ def select(rows: Mapping[str, Row], names: str | None) -> list[Row]:
 
 
 def constraints(release: str) -> str:
-    """The text of a constraints file for pip, with which `tpudist matrix` installs a release.
+    """Returns the pip constraints with which `tpudist matrix` installs a release.
 
-    It is such as "1.15", or "tpu-2.20"; a MatrixError if the table has none of that name.
+    `release` is such as "1.15", or "tpu-2.20"; a MatrixError if the table has none of that name.
     """
     rows = dict(read(), **on_tpus())
     if release not in rows:

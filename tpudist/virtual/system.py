@@ -74,7 +74,7 @@ def devices_of(name: str) -> str:
 
 
 def of_one_host(name: str) -> str:
-    """The name of a TPU with the cores that one worker of a cluster has."""
+    """Returns the `tpu=` name of the cores that each worker of the cluster `name` has."""
     devices = devices_of(name)
     return devices if kind_of(name) else "virtual:%d" % parse(name).cores_per_host
 

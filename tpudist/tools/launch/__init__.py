@@ -42,8 +42,10 @@ def add(verbs: _Verbs) -> argparse.ArgumentParser:
     option("--hosts", metavar="LIST", help="names with commas between; the first is chief")
     option("--hostfile", metavar="FILE", help="a host a line, with slots=N for N workers there")
     option("--ssh", metavar="COMMAND", default="ssh", help="such as 'ssh -p 2222 -i key'")
-    text = "cores of each host: virtual:8, on one device; virtual:v3-32, those of a slice of so "
-    text += "many hosts; 4 or cpus:4, logical CPUs; gpus:4; by default every GPU"
+    text = (
+        "cores of each host: virtual:8, on one device; virtual:v3-32, those of a slice of so "
+        "many hosts; 4 or cpus:4, logical CPUs; gpus:4; by default every GPU"
+    )
     option("--cores", metavar="N", help=text)
     text = "of the first worker, the next has N + 1; by default 2222, for localhost a free one"
     option("--port", type=int, metavar="N", help=text)

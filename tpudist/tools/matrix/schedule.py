@@ -68,7 +68,7 @@ def table(results: Sequence[Result], width: int | None = None) -> str:
 
 
 def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
-    """A `Result` of each row, one after the other; none starts after Ctrl-C or by --fail-fast."""
+    """Runs the rows one after the other, until Ctrl-C or --fail-fast; returns all results."""
     environments.find_uv()
     folder, _ = environments.split_project(options.project)
     kept = environments.of_project(machine.cache_folder(options.cache), folder)

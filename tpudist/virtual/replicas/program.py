@@ -277,7 +277,7 @@ class Part(Program):
 
 
 class TracedReplica(distributed.ReplicaContext):
-    """The replica context of a trace that stands for every replica; its id is symbolic."""
+    """The replica context while one trace is made for all replicas; its replica id is a tensor."""
 
     #: Read by variables of other strategies on the slice; see :mod:`stored_once`.
     stands_for_all = True

@@ -85,7 +85,7 @@ class PaddedList(BatchedValue):
 
 
 def of_any_shape(tensor: Tensor) -> Tensor:
-    """A list like `tensor`, a new one, for elements of any shape.
+    """Makes an empty list of tensors, like the list `tensor`, for elements of any shape.
 
     For an input of a loop that is batched for the first time it is a placeholder that is never fed:
     the loop is batched again when the layout is known; see :func:`check_fed`.
