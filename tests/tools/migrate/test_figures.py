@@ -78,6 +78,7 @@ def test_of_the_corpus(corpus, tmp_path):
     test_properties.st.booleans(),
     test_properties.st.sampled_from(["2.0", "2.2", "latest"]),
 )
+@hypothesis.example(parts=["tf.contrib.rnn.LSTMCell(8)"], eager=False, target="latest")
 def test_of_random_programs(tmp_path_factory, parts, eager, target):
     folder = tmp_path_factory.mktemp("random")
     harness.put(folder, {"a.py": test_properties.program(parts, eager)})

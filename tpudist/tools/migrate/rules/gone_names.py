@@ -81,7 +81,7 @@ def _add(name: str) -> None:
             gone = leads.gone_today(new)
             if gone and use.plan.target == "latest" and not use.plan.has(gone, use.is_v1()):
                 instead = leads.gone_names()[gone]
-                use.plan.leave(use.node, NAME, "tf." + gone, instead, WHY)
+                use.plan.leave(use.node, NAME, use.code(), instead, WHY)
 
     rule(name, [*(("tf", old) for old in names), *members, *left])(apply)
 
